@@ -1,0 +1,164 @@
+"""The faces through which a run touches the outside world.
+
+Real and scripted implementations have the same face, so that tests, replays and live runs use the same code.
+Everything that crosses a port is plain data (what `json.dumps` takes): it is journaled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+Json = Any  # what json.dumps takes; a recursive alias costs more in strict typing than it catches
+
+
+class Effect(StrEnum):
+    """What running an operation a second time would do; see `architecture/engine.md`."""
+
+    READ = "READ"  # changes nothing: run again
+    IDEMPOTENT = "IDEMPOTENT"  # running it again leads to the same state: run again
+    ONCE = "ONCE"  # must not happen twice: in doubt after a crash
+    CHILD = "CHILD"  # a run of its own: resumed
+
+
+class Clock(Protocol):
+    """Wall time and sleep. `monotonic` is for durations, in seconds."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def monotonic(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Random(Protocol):
+    """The only source of randomness: everything else in a run is derived from its seed."""
+
+    def seed(self) -> int:
+        """A fresh seed for a run, 63 bits."""
+
+
+class Model(Protocol):
+    """A language model. Requests and answers are `gateway.llm.model.ModelRequest` and `ModelResponse` as plain data."""
+
+    async def complete(self, request: Json) -> Json: ...
+
+
+class Notify(Protocol):
+    """Progress for people: lossy, never journaled, must not raise."""
+
+    def progress(self, kind: str, data: Mapping[str, Json]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an operation is told about the call it runs in.
+
+    `call_id` is the same for every try of one call (an idempotency key for servers that take one);
+    `child_id` is the run id reserved for a CHILD call; `limits` is what is left of the run's budgets.
+    """
+
+    run_id: str
+    call_id: str
+    child_id: str
+    limits: Mapping[str, float]
+    artifacts: Artifacts
+    clock: Clock
+    progress: Callable[[str, Mapping[str, Json]], None]
+
+
+class Artifacts(Protocol):
+    """Large data by content: `put` before the event that names it."""
+
+    def put(self, data: bytes) -> str:
+        """Store and return the sha256, in hex."""
+
+    def get(self, sha256: str) -> bytes: ...
+
+
+class Reconciled(StrEnum):
+    """What `reconcile` found out about a call in doubt."""
+
+    DONE = "done"
+    NOT_DONE = "not_done"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """Whether a call in doubt happened; with DONE, the result that it would have returned."""
+
+    verdict: Reconciled
+    result: Json = None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that touches the outside, registered under a name so that it can be run elsewhere.
+
+    `run(args, scope)` returns plain data. Raising `EchelonError` is an outcome (journaled, and raised again on resume);
+    a deadline, a cancellation or `LinkLost` is none: an ONCE operation is then in doubt.
+    `spends` names the counters that a call adds to, so that they are checked before it runs.
+    """
+
+    name: str
+    run: Callable[[Json, Scope], Awaitable[Json]]
+    effect: Effect = Effect.READ
+    deadline_s: float | None = None
+    reconcile: Callable[[Json, Scope], Awaitable[Reconciliation]] | None = None
+    spends: tuple[str, ...] = ()
+
+
+class LinkLost(Exception):
+    """The connection was lost in the middle of an operation: whether it happened is not known."""
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class SystemRandom:
+    """The operating system's randomness."""
+
+    def seed(self) -> int:
+        return secrets.randbits(63)
+
+
+class Silent:
+    """Nobody is watching."""
+
+    def progress(self, kind: str, data: Mapping[str, Json]) -> None:
+        pass
+
+
+@dataclass
+class Ports:
+    """What a machine is given: the outside world, as registered operations and a few faces."""
+
+    operations: Mapping[str, Operation]
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=SystemRandom)
+    notify: Notify = field(default_factory=Silent)
+    redact: Callable[[str], str] = lambda text: text
+
+
+def fresh_path(path: Path) -> Path:
+    """`path`, its folder made: where a port writes a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

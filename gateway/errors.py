@@ -1,0 +1,167 @@
+"""Every error that Echelon raises on purpose.
+
+An error says what is wrong (`str(error)`), what to do about it (`hint`), whether trying again can help
+(`retryable`), a short `kind` for `stop_reason`, and the exit code that the command line ends with.
+They are raised where the fact is known and turned into words once, at the edge.
+"""
+
+from __future__ import annotations
+
+
+class EchelonError(Exception):
+    """Base of all: `hint` is what the user can do, `kind` ends up in `stop_reason` as `error:<kind>`."""
+
+    kind = "error"
+    retryable = False
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(EchelonError):
+    """A wrong option, argument or request."""
+
+    kind = "usage"
+    exit_code = 2
+
+
+class ConfigError(EchelonError):
+    """A configuration, prompt, recipe or pattern file that cannot be used; the message names file and key."""
+
+    kind = "config"
+    exit_code = 2
+
+
+class PatternError(ConfigError):
+    """A task pattern that does not compile; `problems` are (line, message) pairs."""
+
+    kind = "pattern"
+
+    def __init__(self, message: str, *, problems: tuple[tuple[int, str], ...] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = problems
+
+
+class GraphError(EchelonError):
+    """A graph of nodes that is not well formed: found when it is built, never while it runs."""
+
+    kind = "graph"
+    exit_code = 2
+
+
+class StoreError(EchelonError):
+    """The run store cannot be read or written (locked, full, corrupt)."""
+
+    kind = "store"
+
+
+class LeaseLost(StoreError):
+    """Another process owns the run now: this one may write nothing more to it."""
+
+    kind = "lease_lost"
+
+
+class RunBusy(StoreError):
+    """The run is being worked on by a live owner."""
+
+    kind = "run_busy"
+
+
+class RunNotFound(UsageError):
+    """No run, turn or session of that name."""
+
+    kind = "not_found"
+
+
+class BudgetExhausted(EchelonError):
+    """A budget is used up: the run stops with what it has. `budget` is the counter's name."""
+
+    kind = "budget"
+    exit_code = 3
+
+    def __init__(self, budget: str, used: float, limit: float) -> None:
+        super().__init__(f"the budget for {budget} is used up: {used:g} of {limit:g}")
+        self.budget = budget
+        self.used = used
+        self.limit = limit
+
+
+class ModelError(EchelonError):
+    """A model call failed."""
+
+    kind = "model"
+    exit_code = 5
+
+
+class ModelUnavailable(ModelError):
+    """No model is configured, or its server cannot be reached."""
+
+    kind = "model_unavailable"
+
+
+class ModelOverloaded(ModelError):
+    """429 or 5xx; `retry_after_s` is what the server asked for, if it did."""
+
+    kind = "model_overloaded"
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class ModelTimeout(ModelError):
+    """The model did not answer within the call's deadline."""
+
+    kind = "model_timeout"
+    retryable = True
+
+
+class ModelRefused(ModelError):
+    """The provider refused the request (authentication, content, unknown model)."""
+
+    kind = "model_refused"
+
+
+class ContextTooLong(ModelError):
+    """The prompt does not fit the model's context window."""
+
+    kind = "context_too_long"
+    exit_code = 1
+
+
+class DecisionInvalid(ModelError):
+    """The model's answer did not fit its schema, also after it was asked again."""
+
+    kind = "decision_invalid"
+    exit_code = 1
+
+
+class PackOverBudget(EchelonError):
+    """What must be in a prompt does not fit the recipe's budget."""
+
+    kind = "pack"
+
+
+class ToolError(EchelonError):
+    """A tool could not do what it was asked: a result that the Task Executor sees, not a crash."""
+
+    kind = "tool"
+
+
+class OutsideWorkspace(ToolError):
+    """A path that leaves the workspace."""
+
+    kind = "outside_workspace"
+
+
+class ReplayMismatch(EchelonError):
+    """A replay took another way than the log; `seq` is the first event that differs."""
+
+    kind = "replay"
+
+    def __init__(self, message: str, *, seq: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.seq = seq

@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Protocol
 
 Json = Any  # what json.dumps takes; a recursive alias costs more in strict typing than it catches
@@ -43,6 +42,9 @@ class Random(Protocol):
 
     def seed(self) -> int:
         """A fresh seed for a run, 63 bits."""
+
+    def identifier(self, now: float) -> str:
+        """A fresh ULID; `now` in seconds since the epoch."""
 
 
 class Model(Protocol):
@@ -105,7 +107,7 @@ class Operation:
 
     `run(args, scope)` returns plain data. Raising `EchelonError` is an outcome (journaled, and raised again on resume);
     a deadline, a cancellation or `LinkLost` is none: an ONCE operation is then in doubt.
-    `spends` names the counters that a call adds to, so that they are checked before it runs.
+    `spends` names the counters that a call adds to, so that they are checked before it runs; `charge(result)` says by how much.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Operation:
     deadline_s: float | None = None
     reconcile: Callable[[Json, Scope], Awaitable[Reconciliation]] | None = None
     spends: tuple[str, ...] = ()
+    charge: Callable[[Json], Mapping[str, float]] | None = None
 
 
 class LinkLost(Exception):
@@ -139,6 +142,11 @@ class SystemRandom:
     def seed(self) -> int:
         return secrets.randbits(63)
 
+    def identifier(self, now: float) -> str:
+        from ulid import ULID
+
+        return str(ULID.from_timestamp(now))
+
 
 class Silent:
     """Nobody is watching."""
@@ -156,9 +164,3 @@ class Ports:
     random: Random = field(default_factory=SystemRandom)
     notify: Notify = field(default_factory=Silent)
     redact: Callable[[str], str] = lambda text: text
-
-
-def fresh_path(path: Path) -> Path:
-    """`path`, its folder made: where a port writes a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path

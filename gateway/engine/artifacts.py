@@ -1,0 +1,63 @@
+"""Large data on disk under its sha256: screenshots, page texts, prompts, results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from gateway.errors import StoreError
+
+
+class ArtifactStore:
+    """A directory of immutable files; `put` is atomic and does nothing where the content is already there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, sha256: str) -> Path:
+        return self.root / sha256[:2] / sha256
+
+    def put(self, data: bytes) -> str:
+        """Store and return the sha256, in hex; StoreError where the disk refuses."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        path = self.path(sha256)
+        if path.exists():
+            return sha256
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                os.replace(temporary, path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+        except OSError as error:
+            raise StoreError(
+                f"cannot write the artifact {path}: {error.strerror}", hint="free some disk space, then resume the run"
+            ) from error
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        try:
+            return self.path(sha256).read_bytes()
+        except OSError as error:
+            raise StoreError(f"artifact {sha256} is missing or unreadable: {error.strerror}") from error
+
+
+class MemoryArtifacts:
+    """The same face, kept in memory: for machines without a store."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def put(self, data: bytes) -> str:
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._kept[sha256] = data
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        return self._kept[sha256]

@@ -1,0 +1,17 @@
+"""Identifiers: ULIDs, so that they sort by time. A child's is derived from its parent's call, so that a resumed parent finds it again."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def child_of(run_id: str, key: str) -> str:
+    """The run id reserved for a child call: the parent's timestamp, then 80 bits of a digest."""
+    from ulid import ULID
+
+    digest = hashlib.sha256(f"{run_id}/{key}".encode()).digest()
+    try:
+        moment = ULID.from_str(run_id).bytes[:6]
+    except ValueError:
+        moment = bytes(6)
+    return str(ULID.from_bytes(moment + digest[:10]))

@@ -1,0 +1,255 @@
+"""The machine: check stop → execute → decide → persist → go on. Read `Machine.run` to know how everything here works."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from gateway.engine import budget, events
+from gateway.engine.artifacts import MemoryArtifacts
+from gateway.engine.graph import AnyNode, Graph
+from gateway.engine.journal import Visit, WaitRequested
+from gateway.engine.log import Log, MemoryLog
+from gateway.engine.ports import Artifacts, Ports
+from gateway.engine.state import RunState, Status
+from gateway.engine.store import Progress
+from gateway.engine.transition import (
+    Advance,
+    Asked,
+    Backtrack,
+    Decision,
+    Failure,
+    Outcome,
+    Stopped,
+    Success,
+    Terminal,
+    TryAgain,
+    Wait,
+    decide,
+    failure_of,
+)
+from gateway.errors import LeaseLost, ReplayMismatch, StoreError
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Telemetry of one attempt at one visit: `ms` in milliseconds, `error` where it failed."""
+
+    node: str
+    visit: int
+    attempt: int
+    outcome: str
+    decision: str
+    ms: int
+    error: str | None = None
+
+
+OnPersist = Callable[[RunState, list[dict[str, Any]], str], None]
+OnAttempt = Callable[[Attempt], None]
+NOT_THE_NODES = (
+    LeaseLost,
+    StoreError,
+    ReplayMismatch,
+)  # the ground gave way: nothing can be decided, the run is resumed later
+
+
+class Machine:
+    """Runs one graph. `state` is where it is; `run` goes on from there to the end, or to a question."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        ports: Ports,
+        context: BaseModel,
+        snapshot: RunState,
+        *,
+        log: Log,
+        artifacts: Artifacts,
+        limits: Mapping[str, float],
+        seed: int,
+        on_persist: OnPersist | None = None,
+        on_attempt: OnAttempt | None = None,
+    ) -> None:
+        self.graph = graph
+        self.state = snapshot
+        self.context = context
+        self.limits = limits
+        self.seed = seed
+        self._ports = ports
+        self._log = log
+        self._artifacts = artifacts
+        self._on_persist = on_persist
+        self._on_attempt = on_attempt
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """End the run as cancelled: what is executing is interrupted."""
+        self._cancelled = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def run(self) -> RunState:
+        """To the end, or to a question (status `waiting_for_user`). Cancelling the task leaves the run as a crash would: resumable."""
+        while self.state.status is Status.RUNNING and self.state.node is not None:
+            node = self.graph[self.state.node]
+            began = self._ports.clock.monotonic()
+            outcome, spent = await self._attempt(node)
+            self._spend(spent, self._ports.clock.monotonic() - began)
+            if isinstance(outcome, Success):
+                self.state = replace(self.state, data=outcome.output)
+            decision = decide(self.state, node, outcome, self.seed, self._left("restarts"))
+            await self._persist(node, outcome, decision)
+            if isinstance(decision, TryAgain):
+                await self._ports.clock.sleep(decision.delay_ms / 1000)
+        return self.state
+
+    async def _attempt(self, node: AnyNode) -> tuple[Outcome, Mapping[str, float]]:
+        """One attempt: never raises but for what is not the node's to handle."""
+        logged = self._log.decided()
+        if logged is not None and logged["outcome"] == "stopped":  # replay: it came from outside
+            return Stopped(logged["stop_reason"]), {}
+        if self._cancelled:
+            return Stopped("user_cancelled"), {}
+        visit = Visit(
+            self._log,
+            self._ports,
+            self._artifacts,
+            visit=self.state.visit,
+            attempt=self.state.attempt,
+            visit_seq=self.state.visit_seq,
+            limits=self.limits,
+            used=self.state.counters,
+        )
+        self._task = asyncio.current_task()
+        try:
+            budget.check(self.limits, self.state.counters, node.spends)
+            visit.progress("node", node=node.name, visit=self.state.visit, attempt=self.state.attempt)
+            given = node.build_input(self.state.data, self.context)
+            output = await node.execute(given, visit)
+            return Success(node.apply_output(self.state.data, output)), budget.add(visit.spent, node.spent(output))
+        except asyncio.CancelledError:
+            if not self._cancelled or self._task is None:
+                raise
+            self._task.uncancel()
+            return Stopped("user_cancelled"), visit.spent
+        except WaitRequested as wait:
+            return Asked(wait.waiting), {}  # what the visit spent is charged when it has its answer
+        except NOT_THE_NODES:
+            raise
+        except Exception as error:
+            return failure_of(error), visit.spent
+        finally:
+            self._task = None
+
+    def _spend(self, spent: Mapping[str, float], seconds: float) -> None:
+        logged = self._log.decided()
+        counters = budget.add(self.state.counters, spent)
+        counters["time_s"] = logged["counters"]["time_s"] if logged else round(counters.get("time_s", 0) + seconds, 3)
+        self.state = replace(self.state, counters=counters)
+
+    def _left(self, name: str) -> float:
+        return self.limits.get(name, float("inf")) - self.state.counters.get(name, 0)
+
+    async def _persist(self, node: AnyNode, outcome: Outcome, decision: Decision) -> None:
+        """Move on, and write the decision with the state that it leads to in one transaction."""
+        ended = self.state
+        self.state = self._moved(decision, outcome)
+        record: dict[str, Any] = {
+            "node": node.name,
+            "visit": ended.visit,
+            "attempt": ended.attempt,
+            "outcome": type(outcome).__name__.lower(),
+            "decision": type(decision).__name__.lower(),
+            "to": self.state.node,
+            "state": self.state.digest(),
+            "counters": self.state.counters,
+        }
+        if isinstance(outcome, Failure):
+            record["error"] = [outcome.kind, outcome.message]
+        if isinstance(decision, TryAgain):
+            record["delay_ms"] = decision.delay_ms
+        if isinstance(decision, Wait):
+            record["waiting"] = asdict(decision.waiting)
+        if isinstance(decision, Terminal):
+            record["status"], record["stop_reason"] = decision.status.value, decision.reason
+        progress = Progress(
+            self.state.status.value, self.state.stop_reason, self.state.waiting.question if self.state.waiting else None
+        )
+        await self._log.append(events.NODE_DECIDED, record, state=self.state.dump(), progress=progress)
+        if self._on_persist is not None:
+            self._on_persist(self.state, [record], node.name)
+        if self._on_attempt is not None:
+            error = outcome.message if isinstance(outcome, Failure) else None
+            ms = round(1000 * (self.state.counters["time_s"] - ended.counters.get("time_s", 0)))
+            self._on_attempt(
+                Attempt(node.name, ended.visit, ended.attempt, record["outcome"], record["decision"], ms, error)
+            )
+
+    def _moved(self, decision: Decision, outcome: Outcome) -> RunState:
+        at = self.state
+        begins = self._log.seq + 1  # the decision's own event: what follows belongs to the next visit
+        visits = budget.add(at.counters, {"visits": 1})
+        match decision:
+            case Advance(to):
+                return replace(
+                    at, node=to, visit=at.visit + 1, attempt=1, visit_seq=begins, counters=visits, error=None
+                )
+            case TryAgain():
+                return replace(at, attempt=at.attempt + 1)
+            case Backtrack(to):
+                counters = budget.add(visits, {"restarts": 1})
+                return replace(at, node=to, visit=at.visit + 1, attempt=1, visit_seq=begins, counters=counters)
+            case Wait(waiting):
+                return replace(at, status=Status.WAITING, waiting=waiting)
+            case Terminal(status, reason):
+                error = outcome.message if isinstance(outcome, Failure) else None
+                return replace(
+                    at,
+                    node=None if status is Status.COMPLETE else at.node,
+                    status=status,
+                    stop_reason=reason,
+                    error=error,
+                    counters=visits,
+                )
+
+
+def initial(graph: Graph, data: BaseModel) -> RunState:
+    """Where a new run of the graph is; its first event (`run.started`) is number 1."""
+    return RunState(node=graph.start, data=data, visit_seq=1)
+
+
+def create_machine(
+    graph: Graph,
+    ports: Ports,
+    context: BaseModel,
+    snapshot: RunState,
+    on_persist: OnPersist | None = None,
+    on_attempt: OnAttempt | None = None,
+    *,
+    log: Log | None = None,
+    artifacts: Artifacts | None = None,
+    limits: Mapping[str, float | None] | None = None,
+    seed: int = 0,
+) -> Machine:
+    """A machine for a graph, from a snapshot (`initial(graph, data)` for a new run).
+
+    Without `log` and `artifacts` everything stays in memory. `on_persist(state, events, node)` is called after each decision is
+    written, `on_attempt(telemetry)` after each attempt. `limits` by counter name: steps, time_s, plans, taps, tokens, …
+    """
+    return Machine(
+        graph,
+        ports,
+        context,
+        snapshot,
+        log=log or MemoryLog(),
+        artifacts=artifacts or MemoryArtifacts(),
+        limits=budget.limits_of(limits or {}),
+        seed=seed,
+        on_persist=on_persist,
+        on_attempt=on_attempt,
+    )

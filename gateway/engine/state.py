@@ -1,0 +1,68 @@
+"""The single source of truth about where a run is: small enough to be saved after every node."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class Status(StrEnum):
+    RUNNING = "running"
+    WAITING = "waiting_for_user"
+    COMPLETE = "complete"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A question to a person. `run_id` is the run that asked: this one, or a child of it. `deadline` in seconds since the epoch."""
+
+    id: str
+    run_id: str
+    question: str
+    options: tuple[str, ...] = ()
+    deadline: float | None = None
+    on_timeout: str | None = None
+
+
+@dataclass(frozen=True)
+class RunState:
+    """What the engine keeps (position, counters, status) and what the graph keeps (`data`)."""
+
+    node: str | None
+    data: BaseModel
+    visit: int = 1
+    attempt: int = 1
+    status: Status = Status.RUNNING
+    stop_reason: str | None = None
+    error: str | None = None
+    counters: Mapping[str, float] = field(default_factory=dict)
+    waiting: Waiting | None = None
+    visit_seq: int = 0
+    """The sequence number of the last event before this visit began: the visit's calls come after it."""
+
+    def digest(self) -> str:
+        """Changes with the graph's part of the state; 16 hex digits."""
+        return hashlib.sha256(self.data.model_dump_json().encode()).hexdigest()[:16]
+
+    def dump(self) -> str:
+        engine = {name: value for name, value in self.__dict__.items() if name not in ("data", "waiting")}
+        engine["waiting"] = asdict(self.waiting) if self.waiting else None
+        return f'{{"engine":{json.dumps(engine)},"data":{self.data.model_dump_json()}}}'
+
+    @classmethod
+    def load(cls, text: str, model: type[BaseModel]) -> RunState:
+        saved: dict[str, Any] = json.loads(text)
+        engine = saved["engine"]
+        waiting = engine.pop("waiting")
+        if waiting is not None:
+            waiting = Waiting(**{**waiting, "options": tuple(waiting["options"])})
+        status = Status(engine.pop("status"))
+        return cls(data=model.model_validate(saved["data"]), waiting=waiting, status=status, **engine)

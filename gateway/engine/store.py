@@ -1,0 +1,331 @@
+"""The run store: SQLite in WAL mode. No code outside `gateway/engine` knows where events live.
+
+Writes happen on the event loop's thread with a connection that never waits (a commit without fsync takes some 50 µs, a hop to
+another thread and back costs more); when the database is locked, or the write must reach the disk, they go to a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gateway.engine import lease as leases
+from gateway.engine.events import Event
+from gateway.engine.lease import Lease
+from gateway.errors import LeaseLost, RunNotFound, StoreError
+
+T = TypeVar("T")
+BUSY_S = 30.0
+CHECKPOINT_EVERY = 2000  # commits
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  id TEXT PRIMARY KEY, graph TEXT NOT NULL, title TEXT NOT NULL, session TEXT, ordinal INTEGER, parent TEXT,
+  seed INTEGER NOT NULL, context TEXT NOT NULL, limits TEXT NOT NULL, pins TEXT NOT NULL,
+  status TEXT NOT NULL, stop_reason TEXT, question TEXT, created REAL NOT NULL, updated REAL NOT NULL,
+  cancel INTEGER NOT NULL DEFAULT 0);
+CREATE UNIQUE INDEX IF NOT EXISTS runs_session ON runs (session, ordinal) WHERE session IS NOT NULL;
+CREATE TABLE IF NOT EXISTS events (
+  run_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, data TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS snapshots (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL);
+"""
+COLUMNS = "id, graph, title, session, ordinal, parent, seed, context, limits, pins, status, stop_reason, question, created, updated, cancel"
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run as the store knows it; `session` and `ordinal` are set for runs that follow each other in a session."""
+
+    id: str
+    graph: str
+    title: str
+    session: str | None
+    ordinal: int | None
+    parent: str | None
+    seed: int
+    context: dict[str, Any]
+    limits: dict[str, float]
+    pins: dict[str, str]
+    status: str
+    stop_reason: str | None
+    question: str | None
+    created: float
+    updated: float
+    cancel: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a write says about the run's row."""
+
+    status: str
+    stop_reason: str | None = None
+    question: str | None = None
+
+
+class Store:
+    """One per process and database. Raises StoreError (locked for too long, full, corrupt) with what to do about it."""
+
+    def __init__(self, path: Path, *, term_s: float = leases.TERM_S) -> None:
+        self.path = path
+        self.term_s = term_s
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._commits = 0
+        self._closed = False
+        with self._explained():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._patient = self._connect(BUSY_S, "FULL")
+            with self._patient:
+                self._patient.executescript(SCHEMA + leases.SCHEMA)
+            self._quick = self._connect(0.0, "NORMAL")
+            self._quick.execute(
+                "PRAGMA wal_autocheckpoint = 0"
+            )  # its fsync would stall the event loop: see _checkpoint
+
+    def _connect(self, timeout_s: float, synchronous: str) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute(f"PRAGMA synchronous = {synchronous}")
+        return db
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._thread.shutdown()
+            self._quick.close()
+            self._patient.close()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            said = str(error)
+            if "full" in said or "disk I/O" in said:
+                raise StoreError(
+                    f"cannot write to {self.path}: {said}", hint="free some disk space; nothing written before is lost"
+                ) from error
+            if "locked" in said:
+                raise StoreError(
+                    f"{self.path} has been locked by another process for {BUSY_S:.0f} s",
+                    hint="end the process that holds it, then resume the run",
+                ) from error
+            raise StoreError(
+                f"{self.path} cannot be used: {said}",
+                hint="it may be damaged: move it away (a new one is made), or restore a copy; context.md files are kept under turns/",
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"cannot open {self.path}: {error.strerror}", hint="check ECHELON_HOME and its permissions"
+            ) from error
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
+        """Run `work` in a transaction: at once where that needs no waiting, else in the thread."""
+        with self._explained():
+            if not durable:
+                try:
+                    result = _transaction(self._quick, work)
+                except sqlite3.OperationalError as error:
+                    if "locked" not in str(error):
+                        raise
+                else:
+                    self._commits += 1
+                    if self._commits % CHECKPOINT_EVERY == 0 and not self._closed:
+                        self._thread.submit(self._checkpoint)
+                    return result
+            return await asyncio.get_running_loop().run_in_executor(self._thread, _transaction, self._patient, work)
+
+    def _checkpoint(self) -> None:
+        with contextlib.suppress(sqlite3.Error):  # a failed checkpoint is made up for by the next
+            self._patient.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    # runs
+
+    async def create(self, row: RunRow, events: Sequence[Event], state: str, owner: str) -> tuple[RunRow, Lease]:
+        """Insert a run with its first events and snapshot, leased to `owner`. In a session it gets the next ordinal."""
+
+        def work(db: sqlite3.Connection) -> tuple[int | None, Lease]:
+            ordinal = row.ordinal
+            if row.session is not None and ordinal is None:
+                ordinal = db.execute(
+                    "SELECT coalesce(max(ordinal), 0) + 1 FROM runs WHERE session = ?", (row.session,)
+                ).fetchone()[0]
+            db.execute(
+                f"INSERT INTO runs ({COLUMNS}) VALUES ({', '.join('?' * 16)})",
+                (
+                    *(row.id, row.graph, row.title, row.session, ordinal, row.parent, row.seed),
+                    *(json.dumps(row.context), json.dumps(row.limits), json.dumps(row.pins)),
+                    *(row.status, row.stop_reason, row.question, row.created, row.updated, 0),
+                ),
+            )
+            _insert(db, row.id, events, state)
+            return ordinal, leases.acquire(db, f"run:{row.id}", owner, row.created, self.term_s)
+
+        ordinal, lease = await self._write(work)
+        return RunRow(**{**row.__dict__, "ordinal": ordinal}), lease
+
+    def run(self, run_id: str) -> RunRow:
+        """The run with this id, or with an id that begins so. Raises RunNotFound."""
+        with self._explained():
+            found = self._quick.execute(
+                f"SELECT {COLUMNS} FROM runs WHERE id LIKE ? ESCAPE '!' LIMIT 2", (_like(run_id) + "%",)
+            ).fetchall()
+        exact = [row for row in found if row[0] == run_id] or found
+        if len(exact) != 1:
+            raise RunNotFound(
+                f"{'no run' if not exact else 'more than one run'} with an id that begins with {run_id!r}",
+                hint="`echelon runs list` shows them",
+            )
+        return _row(exact[0])
+
+    def runs(self, *, session: str | None = None, parent: str | None = None, limit: int = 50) -> list[RunRow]:
+        """The newest runs first."""
+        where, values = [], []
+        for column, value in (("session", session), ("parent", parent)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        clause = f"WHERE {' AND '.join(where)}" if where else ""
+        with self._explained():
+            found = self._quick.execute(
+                f"SELECT {COLUMNS} FROM runs {clause} ORDER BY created DESC, id DESC LIMIT ?", (*values, limit)
+            ).fetchall()
+        return [_row(each) for each in found]
+
+    def at(self, session: str, ordinal: int | None = None) -> RunRow:
+        """A session's run by its ordinal; None means the last. Raises RunNotFound."""
+        with self._explained():
+            found = self._quick.execute(
+                f"SELECT {COLUMNS} FROM runs WHERE session = ? AND (ordinal = ? OR ? IS NULL) ORDER BY ordinal DESC LIMIT 1",
+                (session, ordinal, ordinal),
+            ).fetchone()
+        if found is None:
+            which = "no turn" if ordinal is None else f"no turn {ordinal}"
+            raise RunNotFound(f"{which} in session {session!r}", hint="`echelon turns list` shows what there is")
+        return _row(found)
+
+    async def append(
+        self,
+        run_id: str,
+        lease: Lease,
+        events: Sequence[Event],
+        state: str | None = None,
+        progress: Progress | None = None,
+        *,
+        durable: bool = False,
+    ) -> None:
+        """Append events, and with the last of a node its snapshot, in one transaction. Raises LeaseLost, then nothing is written."""
+
+        def work(db: sqlite3.Connection) -> None:
+            leases.verify(db, lease)
+            _insert(db, run_id, events, state)
+            if progress is not None:
+                db.execute(
+                    "UPDATE runs SET status = ?, stop_reason = ?, question = ?, updated = ? WHERE id = ?",
+                    (progress.status, progress.stop_reason, progress.question, events[-1].at, run_id),
+                )
+
+        await self._write(work, durable=durable)
+
+    def snapshot(self, run_id: str) -> tuple[int, str]:
+        """(sequence number of the last event before it, state)."""
+        with self._explained():
+            found: tuple[int, str] | None = self._quick.execute(
+                "SELECT seq, state FROM snapshots WHERE run_id = ?", (run_id,)
+            ).fetchone()
+        if found is None:
+            raise StoreError(f"run {run_id} has no snapshot")
+        return found
+
+    def events(self, run_id: str, after: int = 0, limit: int = -1) -> list[Event]:
+        """A run's events with a sequence number above `after`, in order."""
+        with self._explained():
+            found = self._quick.execute(
+                "SELECT seq, kind, data, at FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+                (run_id, after, limit),
+            ).fetchall()
+        return [Event(seq, kind, json.loads(data), at) for seq, kind, data, at in found]
+
+    def last_seq(self, run_id: str) -> int:
+        with self._explained():
+            return int(
+                self._quick.execute("SELECT coalesce(max(seq), 0) FROM events WHERE run_id = ?", (run_id,)).fetchone()[
+                    0
+                ]
+            )
+
+    # ownership
+
+    async def acquire(self, name: str, owner: str, now: float) -> Lease:
+        """Take a lease; RunBusy while a live owner holds it."""
+        return await self._write(lambda db: leases.acquire(db, name, owner, now, self.term_s))
+
+    async def renew(self, lease: Lease, now: float) -> None:
+        await self._write(lambda db: leases.renew(db, lease, now, self.term_s))
+
+    def verify(self, lease: Lease) -> None:
+        """Raise LeaseLost where somebody else owns it now."""
+        with self._explained():
+            leases.verify(self._quick, lease)
+
+    async def release(self, lease: Lease) -> None:
+        await self._write(lambda db: leases.release(db, lease))
+
+    async def request_cancel(self, run_id: str) -> None:
+        """Ask the run's owner to end it; seen within a second."""
+        await self._write(lambda db: db.execute("UPDATE runs SET cancel = 1 WHERE id = ?", (run_id,)))
+
+    def cancel_requested(self, run_id: str) -> bool:
+        with self._explained():
+            return bool(self._quick.execute("SELECT cancel FROM runs WHERE id = ?", (run_id,)).fetchone()[0])
+
+
+def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(db)
+        db.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # the first error is the one to tell
+            db.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _insert(db: sqlite3.Connection, run_id: str, events: Sequence[Event], state: str | None) -> None:
+    try:
+        for event in events:
+            db.execute(
+                "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
+                (run_id, event.seq, event.kind, event.at, json.dumps(event.data)),
+            )
+    except sqlite3.IntegrityError as error:
+        raise LeaseLost(
+            f"run {run_id} was continued by somebody else: event {events[0].seq} is already there"
+        ) from error
+    if state is not None:
+        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (run_id, events[-1].seq, state))
+
+
+def _row(found: Sequence[Any]) -> RunRow:
+    row = RunRow(*found)
+    return RunRow(
+        **{
+            **row.__dict__,
+            "context": json.loads(found[7]),
+            "limits": json.loads(found[8]),
+            "pins": json.loads(found[9]),
+            "cancel": bool(row.cancel),
+        }
+    )
+
+
+def _like(text: str) -> str:
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")

@@ -1,0 +1,114 @@
+"""The transition: what follows an outcome. Pure, so that the same run makes the same decisions."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.engine.graph import AnyNode
+from gateway.engine.nodes import Retry
+from gateway.engine.state import RunState, Status, Waiting
+from gateway.errors import BudgetExhausted, EchelonError
+
+
+@dataclass(frozen=True)
+class Success:
+    output: Any
+
+
+@dataclass(frozen=True)
+class Failure:
+    kind: str
+    message: str
+    retryable: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The node cannot go on without a person's answer."""
+
+    waiting: Waiting
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A budget is used up, or somebody cancelled."""
+
+    reason: str
+
+
+Outcome = Success | Failure | Asked | Stopped
+
+
+@dataclass(frozen=True)
+class Advance:
+    to: str
+
+
+@dataclass(frozen=True)
+class TryAgain:
+    delay_ms: int
+
+
+@dataclass(frozen=True)
+class Backtrack:
+    to: str
+
+
+@dataclass(frozen=True)
+class Wait:
+    waiting: Waiting
+
+
+@dataclass(frozen=True)
+class Terminal:
+    status: Status
+    reason: str
+
+
+Decision = Advance | TryAgain | Backtrack | Wait | Terminal
+
+
+def decide(
+    state: RunState, node: AnyNode, outcome: Outcome, seed: int, restarts_left: float = float("inf")
+) -> Decision:
+    """Advance, retry, backtrack, wait or end.
+
+    `state` is the state after the outcome was applied: its `visit` and `attempt` are those of the visit that just ended.
+    """
+    match outcome:
+        case Success():
+            target = node.next(state.data)
+            return Terminal(Status.COMPLETE, "success") if target is None else Advance(target)
+        case Asked(waiting):
+            return Wait(waiting)
+        case Stopped(reason):
+            return Terminal(Status.STOPPED, reason)
+        case Failure(kind, _, retryable):
+            policy = node.on_failure
+            if retryable and state.attempt < policy.retry.max_attempts:
+                return TryAgain(delay_ms(policy.retry, seed, state.visit, state.attempt))
+            if policy.backtrack_to is not None and retryable:
+                if restarts_left <= 0:
+                    return Terminal(Status.STOPPED, "budget:restarts")
+                return Backtrack(policy.backtrack_to)
+            return Terminal(Status.FAILED, f"error:{kind}")
+
+
+def delay_ms(retry: Retry, seed: int, visit: int, attempt: int) -> int:
+    """Exponential backoff: the base doubled for every attempt, up to 25 % more by a jitter that is derived from the run's seed, capped."""
+    digest = hashlib.sha256(f"{seed}:{visit}:{attempt}".encode()).digest()
+    jitter = int.from_bytes(digest[:4], "big") / 2**32
+    return min(retry.max_delay_ms, int(retry.base_delay_ms * 2 ** (attempt - 1) * (1 + jitter / 4)))
+
+
+def failure_of(error: BaseException) -> Outcome:
+    """An exception as an outcome. Errors that were not raised on purpose can be tried again: the specification's default."""
+    match error:
+        case BudgetExhausted():
+            return Stopped(f"budget:{error.budget}")
+        case EchelonError():
+            return Failure(error.kind, str(error), error.retryable)
+        case _:
+            return Failure("internal", f"{type(error).__name__}: {error}", True)

@@ -1,0 +1,302 @@
+"""The configuration: what a person may set, where it is read from, and what is said when it is wrong.
+
+Precedence: options > environment (`ECHELON_LIMITS__MAX_STEPS`) > `--config` > `./echelon.yaml` >
+`$ECHELON_HOME/config.yaml` > defaults. Each of these is checked by itself, so that an error names the place where it
+stands, overridden or not.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from gateway.errors import ConfigError
+
+Role = Literal["planner", "executor", "responder", "phone"]
+Values = dict[str, Any]
+
+PREFIX = "ECHELON_"
+HOME = "ECHELON_HOME"
+ENVIRONMENT = "the environment"
+
+
+class Section(BaseModel):
+    """Keys that belong together. Unknown ones are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Models(Section):
+    """A model per role; a role without one uses `model`."""
+
+    planner: str | None = None
+    executor: str | None = None
+    responder: str | None = None
+    phone: str | None = None
+
+
+class Limits(Section):
+    """Budgets of a run; None is no limit. A step is one decision of an agent."""
+
+    max_steps: int = Field(100, ge=1)
+    max_time_s: float = Field(300, gt=0)
+    max_taps: int = Field(50, ge=0)
+    max_tokens: int | None = Field(None, ge=1)
+    max_cost_usd: float | None = Field(None, ge=0)
+
+
+class McpServer(Section):
+    """An MCP server that is started as a subprocess and spoken to over its standard input and output."""
+
+    command: str
+    args: list[str] = []
+    env: dict[str, SecretStr] = Field({}, exclude=True)
+
+
+class Tools(Section):
+    """Permissions by tool name (`shell.run`, `file.*`): `approve` asks the person first, `deny` takes the tool away."""
+
+    approve: list[str] = []
+    deny: list[str] = []
+    mcp_servers: dict[str, McpServer] = {}
+
+
+class Research(Section):
+    """Where `internet.research` looks: the web, a SearXNG instance, or a folder of documents."""
+
+    provider: Literal["ddgs", "searxng", "corpus"] = "ddgs"
+    searxng_url: str | None = None
+    corpus_dir: Path | None = None
+
+
+class Device(Section):
+    """The phone to use: None takes the only one there is. `adb_server` is host:port."""
+
+    serial: str | None = None
+    mode: Literal["auto", "usb", "wifi"] = "auto"
+    adb_server: str = "localhost:5037"
+
+
+class Settings(BaseSettings):
+    """The configuration of one process: `load` reads it, the constructor takes values and reads nothing."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid",
+        frozen=True,
+        env_prefix=PREFIX,
+        env_prefix_target="all",
+        env_nested_delimiter="__",
+    )
+
+    model: str | None = None  # a litellm model string, or local/NAME; None is decided when a model is first needed
+    api_base: str | None = None
+    api_key: SecretStr | None = Field(None, exclude=True)
+    models: Models = Models()
+    workspace: Path = Path()
+    limits: Limits = Limits()
+    validation: bool = Field(True, alias="validate")  # BaseModel has a method of that name
+    tools: Tools = Tools()
+    research: Research = Research()
+    device: Device = Device()
+
+    _home: Path = PrivateAttr(default_factory=lambda: home_of(os.environ))
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+    @classmethod
+    def load(
+        cls,
+        overrides: Mapping[str, Any] | None = None,
+        config_file: Path | None = None,
+        cwd: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Read every place that a setting can come from; ConfigError names the place, the key and what was expected.
+
+        `overrides` are the options, nested like the file; one that is None was not given. `cwd` and `environ` are the
+        process's own unless told otherwise. Relative paths, also those in files, are relative to `cwd`.
+        """
+        cwd = (cwd or Path.cwd()).absolute()
+        environ = os.environ if environ is None else environ
+        home = home_of(environ, cwd)
+        merged: Values = {}
+        for place, values in cls._layers(overrides or {}, config_file, cwd, environ, home):
+            cls._check(place, values)
+            merged = _merge(merged, values)
+        settings = cls._check("the configuration", merged, whole=True)
+        corpus = settings.research.corpus_dir
+        settings = settings.model_copy(
+            update={
+                "workspace": _absolute(settings.workspace, cwd),
+                "research": settings.research.model_copy(update={"corpus_dir": corpus and _absolute(corpus, cwd)}),
+            }
+        )
+        settings._home = home
+        return settings
+
+    @property
+    def home(self) -> Path:
+        """Where the state is kept (`$ECHELON_HOME`), absolute. It need not exist yet."""
+        return self._home
+
+    def model_for(self, role: Role) -> str | None:
+        """The model of a role, else the one for all, else None."""
+        chosen: str | None = getattr(self.models, role)
+        return chosen or self.model
+
+    def public(self) -> Values:
+        """Plain data without secrets, as the file would have it: what a run pins and tools are told."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def secrets(self) -> list[str]:
+        """The values that must not be written down."""
+        hidden = [self.api_key] if self.api_key else []
+        hidden += [value for server in self.tools.mcp_servers.values() for value in server.env.values()]
+        return [secret.get_secret_value() for secret in hidden]
+
+    @classmethod
+    def _layers(
+        cls, overrides: Mapping[str, Any], config_file: Path | None, cwd: Path, environ: Mapping[str, str], home: Path
+    ) -> Iterator[tuple[str, Values]]:
+        """Each place and what it says, the strongest first."""
+        yield "the options", _given(overrides)
+        yield ENVIRONMENT, cls._from_environment(environ)
+        if config_file is not None:
+            path = _absolute(config_file, cwd)
+            if not path.is_file():
+                raise ConfigError(f"{config_file}: there is no such file", hint="check the path given with --config")
+            yield str(config_file), _read(path)
+        for path in (cwd / "echelon.yaml", home / "config.yaml"):
+            if path.is_file():
+                yield str(path), _read(path)
+
+    @classmethod
+    def _from_environment(cls, environ: Mapping[str, str]) -> Values:
+        """What the variables say; an empty one says nothing."""
+        ours = {
+            name.lower(): value for name, value in environ.items() if name.startswith(PREFIX) and name != HOME and value
+        }
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for name in ours:
+            key = name.removeprefix(PREFIX.lower()).split("__")[0]
+            if key not in known:
+                names = [_variable((each,)) for each in known] + [HOME]
+                raise _unknown(ENVIRONMENT, _variable((key,)), names, cutoff=0.8)
+        source = EnvSettingsSource(cls)
+        source.env_vars = ours
+        try:
+            return source()
+        except SettingsError as error:
+            raise ConfigError(f"{ENVIRONMENT}: {error}", hint="lists and mappings are written as JSON there") from None
+
+    @classmethod
+    def _check(cls, place: str, values: Values, *, whole: bool = False) -> Self:
+        """The settings that `values` give. What is missing is an error only in the whole: another place may have it."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            for problem in error.errors(include_url=False, include_input=False):
+                if whole or problem["type"] != "missing":
+                    loc = tuple(str(part) for part in problem["loc"])
+                    raise cls._explained(place, loc, problem["type"], problem["msg"]) from None
+            return cls()
+
+    @classmethod
+    def _explained(cls, place: str, loc: tuple[str, ...], kind: str, message: str) -> ConfigError:
+        write = _variable if place == ENVIRONMENT else ".".join
+        if kind == "extra_forbidden":
+            known = [write((*loc[:-1], key)) for key in _keys(cls, loc[:-1])]
+            return _unknown(place, write(loc), known)
+        if kind == "missing":
+            return ConfigError(f"{place}: {write(loc)} is missing")
+        if kind == "model_type":
+            return ConfigError(f"{place}: {write(loc)}: expected a mapping with {', '.join(_keys(cls, loc))}")
+        expected = message.removeprefix("Input should be ").removeprefix("a valid ")
+        return ConfigError(f"{place}: {write(loc)}: expected {expected}")
+
+
+def home_of(environ: Mapping[str, str], cwd: Path | None = None) -> Path:
+    """The folder of the state: `$ECHELON_HOME`, else `~/.echelon`."""
+    return _absolute(Path(environ.get(HOME) or "~/.echelon"), cwd or Path.cwd())
+
+
+def _absolute(path: Path, cwd: Path) -> Path:
+    return Path(os.path.normpath(cwd / path.expanduser()))
+
+
+def _variable(loc: tuple[str, ...]) -> str:
+    return PREFIX + "__".join(loc).upper()
+
+
+def _read(path: Path) -> Values:
+    """The mapping in a YAML file; an empty file is an empty one."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"{path}:{line}: not valid YAML: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected keys and values, such as `model: local/qwen2.5-coder-1.5b`")
+    return {str(key): value for key, value in values.items()}
+
+
+def _given(overrides: Mapping[str, Any]) -> Values:
+    return {
+        key: _given(value) if isinstance(value, Mapping) else value
+        for key, value in overrides.items()
+        if value is not None
+    }
+
+
+def _merge(strong: Values, weak: Values) -> Values:
+    """Both, `strong` first; mappings are merged, everything else is taken whole."""
+    merged = weak | strong
+    for key in strong.keys() & weak.keys():
+        if isinstance(strong[key], dict) and isinstance(weak[key], dict):
+            merged[key] = _merge(strong[key], weak[key])
+    return merged
+
+
+def _keys(model: type[BaseModel], loc: tuple[str, ...]) -> list[str]:
+    """The keys that are known at `loc`."""
+    if loc and loc[0] == "mcp_servers":
+        return list(McpServer.model_fields)
+    if not loc:
+        return [field.alias or name for name, field in model.model_fields.items()]
+    section = model.model_fields[loc[0]].annotation
+    assert isinstance(section, type) and issubclass(section, BaseModel)
+    return _keys(section, loc[1:])
+
+
+def _unknown(place: str, name: str, known: list[str], cutoff: float = 0.6) -> ConfigError:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
+    hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+    return ConfigError(f"{place}: {name} is not a setting; {hint}")

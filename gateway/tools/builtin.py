@@ -1,0 +1,14 @@
+"""The tools that are always there."""
+
+from __future__ import annotations
+
+from gateway.tools.registry import Registry
+
+
+def builtin_registry() -> Registry:
+    """A fresh registry of the built-in tools; their modules are imported here, where they are first needed."""
+    from gateway.tools.edit import file_edit
+    from gateway.tools.file import file_list, file_read, file_undo, file_write
+    from gateway.tools.tests import run_tests
+
+    return Registry([file_read, file_list, file_edit, file_write, file_undo, run_tests])

@@ -1,0 +1,133 @@
+"""file.edit: one change in a file of the workspace, by exact text or by the name of a Python definition."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from pydantic import BaseModel, Field, model_validator
+
+from gateway.engine.ports import Effect
+from gateway.errors import ToolError
+from gateway.tools.file import take_back
+from gateway.tools.python_source import NotReplaced, definitions, parse, replaced
+from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
+from gateway.tools.relevance import only_path, relevant_definitions, relevant_files
+from gateway.tools.source_text import SourceText, decode
+from gateway.tools.undo import Changes
+from gateway.tools.workspace import Workspace
+
+MAX_DIFF = 2_000  # characters
+
+
+class EditArgs(BaseModel):
+    """Either `old` and `new`, or `name` and `source`."""
+
+    path: str = Field(description="file to change, relative to the workspace")
+    old: str | None = Field(None, description="text that stands exactly once in the file")
+    new: str | None = Field(None, description="text to put in its place")
+    name: str | None = Field(None, description="function, Class.method or class to replace, in a Python file")
+    source: str | None = Field(None, description="the whole new definition, beginning with def or class")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> EditArgs:
+        by_text = self.old is not None and self.new is not None
+        by_name = bool(self.name) and self.source is not None
+        if by_text == by_name:
+            raise ValueError("give either old and new, or name and source")
+        return self
+
+
+def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
+    """To the file that was read last and, in Python, to its definitions: what is not there cannot be named."""
+    workspace = Workspace(ctx.workspace)
+    read = [each["data"]["path"] for each in situation.results if each["tool"] == "file.read" and each["ok"]]
+    if not read:
+        return only_path(schema, relevant_files(workspace, situation))
+    path = read[-1]
+    names = relevant_definitions(workspace, path, situation) if path.endswith(".py") else []
+    properties = only_path(schema, [path])["properties"]
+    wanted = ("name", "source") if names else ("old", "new")
+    for each in wanted:
+        properties[each] = {"type": "string", "description": properties[each]["description"]}
+    if names:
+        properties["name"]["enum"] = names
+    kept = ("path", *wanted)
+    return {**schema, "properties": {each: properties[each] for each in kept}, "required": list(kept)}
+
+
+@tool("file.edit", effect=Effect.IDEMPOTENT, deadline_s=10, narrow=_narrow_edit, undo=take_back)
+async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
+    """Change a file of the workspace: replace a Python function, method or class by its name, or exact text.
+
+    data: {path, before: sha256, after: sha256}; {path} alone where nothing was changed.
+    """
+    workspace = Workspace(ctx.workspace)
+    path = workspace.relative(args.path)
+    changes = Changes(ctx, path)
+    done = changes.done_before(args)
+    before = ctx.artifacts.get(done.before) if done and done.before else workspace.read(path)
+    old = decode(before, path)
+    try:
+        text, notes = _changed(old, args, path)
+    except NotReplaced as reason:
+        return ToolResult(ok=False, text=f"{path} is unchanged: {reason}", data={"path": path})
+    if text == old.text:
+        reason_ = "that is what already stands there. Write it differently."
+        return ToolResult(ok=False, text=f"{path} is unchanged: {reason_}", data={"path": path})
+    change = done or changes.make(args, old.encode(text))
+    said = "; ".join([f"changed {args.name} in {path}" if args.name else f"changed {path}", *notes])
+    return ToolResult(
+        text=f"{said}\n{_diff(old.text, text)}",
+        data={"path": path, "before": change.before, "after": change.after},
+    )
+
+
+def _changed(old: SourceText, args: EditArgs, path: str) -> tuple[str, list[str]]:
+    if args.name is not None and args.source is not None:
+        if not path.endswith((".py", ".pyi")):
+            raise NotReplaced("only Python files have definitions; use old and new.")
+        return replaced(old, args.name, args.source)
+    if args.old is None or args.new is None:
+        raise ToolError("give either old and new, or name and source")
+    text = _exchanged(old, args.old, args.new)
+    if path.endswith(".py") and definitions(old.text):
+        try:
+            parse(text)
+        except SyntaxError as error:
+            raise NotReplaced(f"it would no longer be valid Python: line {error.lineno}: {error.msg}.") from None
+    return text, []
+
+
+def _exchanged(file: SourceText, old: str, new: str) -> str:
+    """The text with `old`, which must stand there once, replaced. Line endings need not be those of the file."""
+    wanted = old if old in file.text else file.with_newlines(old)
+    count = file.text.count(wanted) if wanted else 0
+    if count == 1:
+        return file.text.replace(wanted, file.with_newlines(new) if file.newline != "\n" else new)
+    if count > 1:
+        raise NotReplaced(f"old stands there {count} times. Give more lines around it, so that it is found once.")
+    raise NotReplaced(f"old does not stand in the file. {_nearest(file.text, old)}")
+
+
+def _nearest(text: str, old: str) -> str:
+    """The lines of `text` that are most like `old`, numbered."""
+    lines = text.splitlines()
+    wanted = [line for line in old.splitlines() if line.strip()]
+    if not lines or not wanted:
+        return "Give the exact text as file.read shows it, without line numbers."
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted[0].strip())
+    best, at = 0.0, 0
+    for index, line in enumerate(lines[:5_000]):
+        matcher.set_seq1(line.strip()[:200])
+        if matcher.real_quick_ratio() > best and matcher.ratio() > best:
+            best, at = matcher.ratio(), index
+    shown = lines[at : at + len(wanted) + 1]
+    return "The nearest lines are:\n" + "\n".join(f"{at + i + 1}| {line[:200]}" for i, line in enumerate(shown[:12]))
+
+
+def _diff(old: str, new: str) -> str:
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1)
+    text = "\n".join(line for line in lines if not re.match(r"(---|\+\+\+) ?$", line))
+    return text if len(text) <= MAX_DIFF else text[:MAX_DIFF] + "\n… cut"

@@ -1,0 +1,193 @@
+"""Which files and definitions a small model is offered: what a failing test or the request points at, before the rest.
+
+A small model chooses well among few. So where something clearly points at particular files, only those are offered.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gateway.errors import ToolError
+from gateway.tools.python_source import Definition, called_names, definitions, parse_or_empty
+from gateway.tools.registry import Schema, Situation
+from gateway.tools.source_text import decode
+from gateway.tools.stopwords import STOP_WORDS
+from gateway.tools.workspace import Workspace
+
+MAX_OFFERED = 40
+MAX_POINTED = 5
+MAX_SEARCHED = 300  # files whose content is looked at
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+
+def only_path(schema: Schema, paths: list[str]) -> Schema:
+    """The schema with `path` restricted to these; unchanged if there are none."""
+    if not paths:
+        return schema
+    description = schema["properties"]["path"].get("description", "")
+    path = {"type": "string", "enum": paths, "description": description}
+    return {**schema, "properties": {**schema["properties"], "path": path}}
+
+
+def is_test_file(path: str) -> bool:
+    name = posixpath.basename(path)
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py" or "tests/" in f"/{path}"
+
+
+def relevant_files(workspace: Workspace, situation: Situation) -> list[str]:
+    """Paths of text files, the likeliest first: at most 5 where a failure or the request points at them, else 40."""
+    files = workspace.files()
+    for pointed in (_of_failure(workspace, files, situation), _of_request(workspace, files, situation)):
+        if pointed:
+            sources = [each for each in pointed if not is_test_file(each)]
+            return [*sources, *(each for each in pointed if is_test_file(each))][:MAX_POINTED]
+    words = {each for each in re.findall(r"[a-z]\w{2,}", _asked(situation).lower()) if each not in STOP_WORDS}
+    score = {path: sum(3 for word in words if word in path.lower()) for path in files}
+    for path in [each for each in files if each.endswith(".py")][:MAX_SEARCHED]:
+        text = _text(workspace, path).lower()
+        score[path] += sum(1 for word in words if word in text)
+    ranked = sorted(files, key=lambda each: (is_test_file(each), not each.endswith(".py"), -score[each], each))
+    return ranked[:MAX_OFFERED]
+
+
+def relevant_definitions(workspace: Workspace, path: str, situation: Situation) -> list[str]:
+    """Names of the definitions in a Python file: only those that a failing test or the request reaches, where that can
+    be told; functions and methods before classes."""
+    found = definitions(_text(workspace, path))
+    names = [each.name for each in found]
+    found = [each for each in found if names.count(each.name) == 1]
+    starts = _reached_by_failure(workspace, path, found, situation) or _named(found, situation)
+    chosen = _with_callees(starts, found) if starts else found
+    return [each.name for each in sorted(chosen, key=lambda each: each.is_class)][:MAX_OFFERED]
+
+
+def last_failure(situation: Situation) -> list[Mapping[str, Any]]:
+    """The failures of the last test.run, as in its data; none if it passed or there was none."""
+    for result in reversed(situation.results):
+        if result["tool"] == "test.run":
+            return [] if result["ok"] else list(result["data"].get("failures", []))
+    return []
+
+
+def _asked(situation: Situation) -> str:
+    return "\n".join([situation.request, *situation.goals])
+
+
+def _text(workspace: Workspace, path: str) -> str:
+    try:
+        return decode(workspace.read(path), path).text
+    except ToolError:
+        return ""
+
+
+def _of_failure(workspace: Workspace, files: list[str], situation: Situation) -> list[str]:
+    pointed: list[str] = []
+    for failure in last_failure(situation):
+        frames = [each for each in failure["files"] if each["path"] in files]
+        pointed += [each["path"] for each in reversed(frames)]
+        for frame in frames:
+            if is_test_file(frame["path"]):
+                pointed += _imported_files(workspace, frame["path"], files)
+    return list(dict.fromkeys(pointed))
+
+
+def _of_request(workspace: Workspace, files: list[str], situation: Situation) -> list[str]:
+    """Files that the request names by path, file name or module, or by something in code style that they define."""
+    asked = _asked(situation)
+    known = set(re.findall(r"[\w./-]+\w", asked))
+    pointed = [path for path in files if path in known or posixpath.basename(path) in known]
+    modules = {path: path.removesuffix(".py").replace("/", ".") for path in files if path.endswith(".py")}
+    pointed += [path for path, module in modules.items() if "." in module and module in known]
+    identifiers = _code_words(asked)
+    if identifiers and not pointed:
+        for path in [each for each in modules if not is_test_file(each)][:MAX_SEARCHED]:
+            names = {each.name for each in definitions(_text(workspace, path))}
+            if (names | {each.rpartition(".")[2] for each in names}) & identifiers:
+                pointed.append(path)
+    for path in [each for each in pointed if is_test_file(each)]:
+        pointed += _imported_files(workspace, path, files)
+    return list(dict.fromkeys(pointed))
+
+
+def _code_words(text: str) -> set[str]:
+    """Identifiers that are meant as such: in backticks, called, with an underscore, a dot or a capital inside."""
+    words = {each.strip("() ") for each in re.findall(r"`([^`\s]+)`", text)}
+    words |= set(re.findall(r"\b(\w+(?:\.\w+)*)\(", text))
+    words |= {each for each in _IDENTIFIER.findall(text) if re.search(r"\w_\w|[a-z][A-Z]|\w\.\w", each)}
+    return words | {each.rpartition(".")[2] for each in words}
+
+
+def _imported_files(workspace: Workspace, path: str, files: list[str], depth: int = 2) -> list[str]:
+    """Files of the workspace that a Python file imports; a package's `__init__` stands for what it imports itself."""
+    found: list[str] = []
+    for node in ast.walk(parse_or_empty(_text(workspace, path))):
+        if isinstance(node, ast.Import):
+            modules = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                folder = posixpath.dirname(path)
+                for _ in range(node.level - 1):
+                    folder = posixpath.dirname(folder)
+                base = ".".join(each for each in (folder.replace("/", "."), base) if each)
+            modules = [base, *(f"{base}.{each.name}" for each in node.names)]
+        else:
+            continue
+        for module in modules:
+            stem = module.replace(".", "/")
+            found += [each for each in files if f"/{each}".endswith((f"/{stem}.py", f"/{stem}/__init__.py"))]
+    packages = [each for each in found if each.endswith("__init__.py")]
+    for package in packages if depth else []:
+        found += _imported_files(workspace, package, files, depth - 1)
+    return list(dict.fromkeys(each for each in found if each not in packages))
+
+
+def _reached_by_failure(
+    workspace: Workspace, path: str, found: list[Definition], situation: Situation
+) -> list[Definition]:
+    """Definitions in the traceback, the deepest first, then those that the failing tests use."""
+    reached: list[Definition] = []
+    for failure in last_failure(situation):
+        for frame in reversed(failure["files"]):
+            if frame["path"] == path:
+                reached += _around(frame["line"], found)
+        for frame in failure["files"]:
+            if is_test_file(frame["path"]) and frame["path"] != path:
+                for test in _around(frame["line"], definitions(_text(workspace, frame["path"]))):
+                    reached += _used(test.node, found)
+    return list(dict.fromkeys(reached))
+
+
+def _named(found: list[Definition], situation: Situation) -> list[Definition]:
+    words = _code_words(_asked(situation))
+    return [each for each in found if each.name in words or each.name.rpartition(".")[2] in words]
+
+
+def _around(line: int, found: list[Definition]) -> list[Definition]:
+    """The innermost definition that holds the line."""
+    holding = [each for each in found if each.first <= line <= each.last]
+    return [min(holding, key=lambda each: each.last - each.first)] if holding else []
+
+
+def _used(node: ast.AST, found: Iterable[Definition]) -> list[Definition]:
+    """Definitions whose last name is called or looked up below `node`; for a class, its `__init__` where it has one."""
+    names = called_names(node) | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    used = [each for each in found if each.name.rpartition(".")[2] in names]
+    starters = {f"{each.name}.__init__": each for each in used if each.is_class}
+    inits = [each for each in found if each.name in starters]
+    replaced = {starters[each.name].name for each in inits}
+    return [*(each for each in used if each.name not in replaced), *inits]
+
+
+def _with_callees(starts: list[Definition], found: list[Definition]) -> list[Definition]:
+    """`starts`, then what they use in this file, and so on."""
+    reached = list(dict.fromkeys(starts))
+    for each in reached:  # grows while it is read
+        # a class reaches its methods only through their names
+        nodes = [] if each.is_class else [each.node]
+        reached += [more for node in nodes for more in _used(node, found) if more not in reached]
+    return reached

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
+from gateway.engine.files import write_atomically
 from gateway.errors import StoreError
 
 
@@ -26,15 +25,7 @@ class ArtifactStore:
         if path.exists():
             return sha256
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                os.replace(temporary, path)
-            except BaseException:
-                os.unlink(temporary)
-                raise
+            write_atomically(path, data)
         except OSError as error:
             raise StoreError(
                 f"cannot write the artifact {path}: {error.strerror}", hint="free some disk space, then resume the run"

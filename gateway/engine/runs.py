@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from pydantic import BaseModel
 from gateway.engine import budget, events, lease
 from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.events import Event
+from gateway.engine.files import write_atomically
 from gateway.engine.graph import Graph
 from gateway.engine.journal import INLINE
 from gateway.engine.lease import Lease
@@ -69,7 +68,7 @@ class GraphType:
     context: type[BaseModel]
     state: type[BaseModel]
     build: Callable[[Any, Pinned], Graph]
-    operations: Callable[[Any, Pinned], Mapping[str, Operation]]
+    operations: Callable[[RunRow, Any, Pinned], Mapping[str, Operation]]
     project: Callable[[RunRow, Any, RunState, ArtifactStore], Projection] | None = None
 
 
@@ -168,7 +167,7 @@ class Runs:
         state = RunState.load(saved, kind.state)
         watch = None if self._watch is None else (lambda event: self._watch(row.id, event))  # type: ignore[misc]
         log = StoredLog(self.store, row.id, owned, self.store.last_seq(row.id), self.clock.now, watch)
-        ports = Ports(kind.operations(context, pinned), self.clock, self.random, self.notify, self.redact)
+        ports = Ports(kind.operations(row, context, pinned), self.clock, self.random, self.notify, self.redact)
         machine = Machine(
             kind.build(context, pinned),
             ports,
@@ -323,7 +322,7 @@ class Runs:
         pinned = Pinned(self.artifacts, row.pins)
         machine = Machine(
             kind.build(context, pinned),
-            Ports(kind.operations(context, pinned), self.clock, self.random, Silent(), self.redact),
+            Ports(kind.operations(row, context, pinned), self.clock, self.random, Silent(), self.redact),
             context,
             RunState.load(dumped, kind.state),
             log=log,
@@ -357,17 +356,3 @@ def reopened(state: RunState) -> RunState:
     if state.status in (Status.FAILED, Status.STOPPED):
         return replace(state, status=Status.RUNNING, stop_reason=None, error=None, attempt=state.attempt + 1)
     return replace(state, status=Status.RUNNING, waiting=None)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside and rename, so that a reader or a crash always finds a whole file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

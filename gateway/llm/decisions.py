@@ -1,0 +1,129 @@
+"""Structured decisions: an answer that fits its schema, or a clear failure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from gateway.engine.ports import Json
+from gateway.errors import DecisionInvalid
+from gateway.llm.model import Message, ModelRequest, ModelResponse
+
+AGAIN = 2  # how often an answer that does not fit is asked for again
+QUOTED = 1500  # characters of an answer that is shown back
+
+Ask = Callable[[Json, str], Awaitable[Json]]
+"""The journal's call of `model.complete`: a request and the call's own name, to a response."""
+
+Check = Callable[[dict[str, Any]], str | None]
+"""What a schema cannot say: None where the decision is fine, else what is wrong with it, in words for the model."""
+
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+
+
+async def decide(
+    ask: Ask, request: ModelRequest, *, schema: dict[str, Any], name: str, check: Check | None = None
+) -> tuple[dict[str, Any], list[ModelResponse]]:
+    """Ask for a decision of the type `request.schema_name`.
+
+    An answer that does not fit the schema, or that `check` objects to, is asked for again with the reason, twice at
+    most, as calls `name`, `name.again1`, `name.again2` with consecutive ordinals. Returns the decision and every
+    response, for the caller's count. Raises DecisionInvalid, or what `ask` raises.
+    """
+    sent = wrapped(schema)
+    responses: list[ModelResponse] = []
+    reason, messages = "", request.messages
+    for attempt in range(AGAIN + 1):
+        again = request.model_copy(
+            update={"messages": messages, "output_schema": sent, "ordinal": request.ordinal + attempt}
+        )
+        call = f"{name}.again{attempt}" if attempt else name
+        response = ModelResponse.model_validate(await ask(again.model_dump(), call))
+        responses.append(response)
+        decision, reason = _judge(response, sent, check)
+        if decision is not None:
+            return decision, responses
+        messages = [*request.messages, *_objection(response, reason, request.max_tokens)]
+    raise DecisionInvalid(
+        f"{request.model} gave no valid {request.schema_name} in {AGAIN + 1} answers; the last: {reason}",
+        hint="a larger model, or a narrower schema, helps",
+    )
+
+
+def wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """A union put under `decision`, since OpenAI's strict mode allows none at the root; any other schema as it is."""
+    if "anyOf" not in schema and "oneOf" not in schema:
+        return schema
+    union = {key: value for key, value in schema.items() if key != "$defs"}
+    return {
+        "type": "object",
+        "properties": {"decision": union},
+        "required": ["decision"],
+        "additionalProperties": False,
+        **({"$defs": schema["$defs"]} if "$defs" in schema else {}),
+    }
+
+
+def parse(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects of an answer: the whole of it, or those in code fences, or those that stand in prose."""
+    text = _THINKING.sub("", text)
+    for candidate in (text, *(match.group(1) for match in _FENCE.finditer(text))):
+        try:
+            value = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
+            return
+    decoder, at = json.JSONDecoder(), text.find("{")
+    while at != -1:
+        try:
+            value, end = decoder.raw_decode(text, at)
+            yield value
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = text.find("{", end)
+
+
+def _judge(response: ModelResponse, schema: dict[str, Any], check: Check | None) -> tuple[dict[str, Any] | None, str]:
+    """The decision, or the reason why there is none."""
+    reason = "it holds no JSON object"
+    for value in parse(response.text):
+        whole = {"decision": value} if _is_wrapped(schema) and "decision" not in value else value
+        problem = _misfit(whole, schema)
+        decision = whole["decision"] if problem is None and _is_wrapped(schema) else whole
+        if problem is None and check is not None:
+            problem = check(decision)
+        if problem is None:
+            return decision, ""
+        reason = problem
+    return None, reason
+
+
+def _is_wrapped(schema: dict[str, Any]) -> bool:
+    return list(schema.get("properties", {})) == ["decision"]
+
+
+def _misfit(value: dict[str, Any], schema: dict[str, Any]) -> str | None:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    if error is None:
+        return None
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    return f"at {place.lstrip('.')}: {error.message[:QUOTED]}" if place else str(error.message[:QUOTED])
+
+
+def _objection(response: ModelResponse, reason: str, max_tokens: int | None) -> list[Message]:
+    """The answer and what is wrong with it, as the next two messages."""
+    said = response.text if len(response.text) <= QUOTED else response.text[:QUOTED] + " […]"
+    if response.finish_reason == "length":
+        limit = f"{max_tokens} tokens" if max_tokens else "the limit"
+        complaint = f"Your answer was cut off at {limit}. Answer again, much shorter, as one complete JSON object."
+    else:
+        complaint = f"That answer is not valid: {reason}. Answer again with one JSON object that fits the schema."
+    return [Message(role="assistant", content=said or "(nothing)"), Message(role="user", content=complaint)]

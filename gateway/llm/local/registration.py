@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.llm.local import files
-from gateway.llm.local.catalog import find
+from gateway.llm.local.catalog import LocalModel
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -37,15 +37,14 @@ class ServerAddress(BaseModel):
 class Registration:
     """The files of one model's server."""
 
-    def __init__(self, name: str, home: Path) -> None:
+    def __init__(self, model: LocalModel, home: Path) -> None:
         folder = files.folder(home) / "run"
         folder.mkdir(parents=True, exist_ok=True)
-        self.name = find(name).name
-        self.log = files.folder(home) / "log" / f"{self.name}.log"
+        self.log = files.folder(home) / "log" / f"{model.name}.log"
         self.log.parent.mkdir(exist_ok=True)
-        self._address = folder / f"{self.name}.json"
-        self._alive = folder / f"{self.name}.alive"
-        self._lock = folder / f"{self.name}.lock"
+        self._address = folder / f"{model.name}.json"
+        self._alive = folder / f"{model.name}.alive"
+        self._lock = folder / f"{model.name}.lock"
 
     def exclusive(self, timeout_s: float = -1) -> BaseFileLock:
         """The lock for starting, stopping and retiring; a context manager, which raises filelock.Timeout."""

@@ -1,6 +1,6 @@
 """The process that serves a model: llama.cpp's HTTP server, which ends when nobody has used it for a while.
 
-    python -m gateway.llm.local.server NAME HOME IDLE_SECONDS
+`python -m gateway.llm.local.server MODEL HOME IDLE_SECONDS`, MODEL being a `LocalModel` as JSON.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from gateway.errors import ModelUnavailable
 from gateway.llm.local import files, probe
-from gateway.llm.local.catalog import PREFIX, LocalModel, find
+from gateway.llm.local.catalog import PREFIX, LocalModel
 from gateway.llm.local.registration import Registration, ServerAddress
 
 POLL_S = 5.0
@@ -27,7 +27,7 @@ LOG_WARNINGS = 2  # llama.cpp's scale; prompts are not logged
 
 
 def serve(
-    name: str,
+    model: LocalModel,
     home: Path,
     *,
     port: int = 0,
@@ -42,8 +42,8 @@ def serve(
     """
     from filelock import Timeout
 
-    model, file = find(name), files.verify(name, home)
-    registration = Registration(name, home)
+    file = files.verify(model, home)
+    registration = Registration(model, home)
     try:
         with registration.living(ALIVE_TIMEOUT_S):
             address = ServerAddress(pid=os.getpid(), host=host, port=0, api_key=secrets.token_urlsafe(32))
@@ -112,9 +112,9 @@ def _stay(registration: Registration, address: ServerAddress, idle_s: float | No
 
 
 def main() -> None:
-    name, home, idle_s = sys.argv[1:]
+    model, home, idle_s = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    serve(name, Path(home), idle_s=float(idle_s))
+    serve(LocalModel.model_validate_json(model), Path(home), idle_s=float(idle_s))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from gateway.config import Settings
+if TYPE_CHECKING:
+    from gateway.config import Settings
 
 MASK = "[redacted]"
 SHORTEST = 8  # a shorter value stands in too many innocent texts

@@ -9,6 +9,22 @@ def builtin_registry() -> Registry:
     """A fresh registry of the built-in tools; their modules are imported here, where they are first needed."""
     from gateway.tools.edit import file_edit
     from gateway.tools.file import file_list, file_read, file_undo, file_write
+    from gateway.tools.memory import memory_save, memory_search
+    from gateway.tools.research import internet_research
+    from gateway.tools.skill import skill_generator
     from gateway.tools.tests import run_tests
 
-    return Registry([file_read, file_list, file_edit, file_write, file_undo, run_tests])
+    return Registry(
+        [
+            file_read,
+            file_list,
+            file_edit,
+            file_write,
+            file_undo,
+            run_tests,
+            memory_search,
+            memory_save,
+            internet_research,
+            skill_generator,
+        ]
+    )

@@ -9,5 +9,5 @@ STOP_WORDS = frozenset(
     should show so some such tell than that the their them then there these they this those through to too
     under until up us use used using very want was way we were what when where which while who whom why will
     with would you your
-    """.split()  # noqa: SIM905
+    """.split()
 )

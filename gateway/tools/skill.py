@@ -1,0 +1,149 @@
+"""skill.generator: an Agent Skill (a folder with SKILL.md) made of the model's steps and the sources' own words."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import tempfile
+import unicodedata
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints, field_validator
+
+from gateway.engine.ports import Effect
+from gateway.errors import ToolError
+from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
+from gateway.tools.research import Found
+from gateway.tools.undo import replace_file
+from gateway.tools.workspace import sha256
+
+MAX_NAME = 64  # the standard's
+MAX_DESCRIPTION = 400  # the standard allows 1,024; it is read for every request
+# a few short words, so that a model that is held to it comes to an end
+NAME_PATTERN = "^[a-z][a-z0-9]{1,15}(-[a-z0-9]{1,15}){0,3}$"
+
+Step = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=300)]
+
+
+class SkillArgs(BaseModel):
+    """`source` is what research found: filled in by the pattern, never by a model."""
+
+    name: str = Field(description="lower-case words with hyphens", json_schema_extra={"pattern": NAME_PATTERN})
+    description: str = Field(
+        min_length=10, max_length=MAX_DESCRIPTION, description="one sentence: what the skill does and when to use it"
+    )
+    instructions: list[Step] = Field(min_length=3, max_length=6, description="short steps that tell how to do it")
+    source: list[Found] = Field([], description="passages that research found")
+
+    @field_validator("name")
+    @classmethod
+    def _slug(cls, name: str) -> str:
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME].strip("-")
+        if not slug:
+            raise ValueError("a skill's name needs at least one letter or digit")
+        return slug
+
+    @field_validator("description")
+    @classmethod
+    def _one_line(cls, description: str) -> str:
+        # three dashes would end the front matter
+        return re.sub(r"-{3,}", "—", " ".join(description.split()))
+
+
+def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
+    """Without `source`: quotes are not the model's to write."""
+    kept = {name: each for name, each in schema["properties"].items() if name != "source"}
+    narrowed = {**schema, "properties": kept}
+    narrowed.pop("$defs", None)
+    return narrowed
+
+
+@tool("skill.generator", effect=Effect.IDEMPOTENT, narrow=_narrow_skill)
+async def skill_generator(args: SkillArgs, ctx: ToolContext) -> ToolResult:
+    """Write a skill: a name, a description and short steps; the quotes from the sources are added by themselves.
+
+    data: {name, path: relative to the home, sha256, version, sources}. A skill of that name with other content becomes
+    the next version, the former is kept under `skills/.versions`.
+    """
+    return await asyncio.to_thread(_generate, args, ctx.home)
+
+
+def _generate(args: SkillArgs, home: Path) -> ToolResult:
+    document = render(args)
+    if problems := _problems(args.name, document):
+        return ToolResult(ok=False, text="the skill is not valid: " + "; ".join(problems), data={"name": args.name})
+    file = home / "skills" / args.name / "SKILL.md"
+    kept = home / "skills" / ".versions" / args.name
+    try:
+        former = file.read_bytes() if file.exists() else None
+        if former is not None and former != document:
+            # kept first and under its hash: interrupted anywhere and done again, nothing is lost and nothing kept twice
+            replace_file(kept / f"{sha256(former)[:16]}.md", former)
+        if former != document:
+            replace_file(file, document)
+        version = 1 + sum(1 for each in kept.glob("*.md") if each.stem != sha256(document)[:16])
+    except OSError as error:
+        raise ToolError(f"the skill cannot be written: {error.strerror}", hint=f"check {file.parent}") from error
+    path = f"skills/{args.name}/SKILL.md"
+    sources = list(dict.fromkeys(each.source for each in args.source))
+    quoted = f", quoting {', '.join(sources)}" if sources else ""
+    return ToolResult(
+        text=f"wrote the skill {args.name} ({path}), {len(args.instructions)} steps{quoted}",
+        data={"name": args.name, "path": path, "sha256": sha256(document), "version": version, "sources": sources},
+    )
+
+
+def render(args: SkillArgs) -> bytes:
+    """The skill's SKILL.md: what it is for, the steps, an example from the sources, what they say word for word."""
+    import yaml
+
+    front = yaml.safe_dump(
+        {"name": args.name, "description": args.description}, allow_unicode=True, sort_keys=False, width=10_000
+    )
+    title = args.name.replace("-", " ").capitalize()
+    parts = [f"---\n{front}---", f"# {title}", f"## When to use\n\n{args.description}"]
+    steps = (re.sub(r"^(\d+[.)]|[-*])\s+", "", " ".join(each.split())) for each in args.instructions)
+    parts.append("## Steps\n\n" + "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)))
+    example = next((each for each in args.source if each.code), None)
+    if example:
+        parts.append(f"## Example\n\nFrom {_reference(example)}:\n\n{_fenced(example.code, _language(example.code))}")
+    if args.source:
+        quotes = [f"### {_reference(each)}\n\n{_fenced(each.quote, 'text')}" for each in args.source]
+        parts.append("## Sources\n\nQuoted word for word.\n\n" + "\n\n".join(quotes))
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def _reference(found: Found) -> str:
+    where = found.title if found.heading == found.title else f"{found.title}, {found.heading}"
+    return f"{where} (`{found.source}`)"
+
+
+def _fenced(text: str, language: str) -> str:
+    """In a fence that is longer than any in the text."""
+    longest = max((len(each) for each in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _language(code: str) -> str:
+    if code.lstrip().startswith((">>>", "$ ")):
+        return "pycon" if code.lstrip().startswith(">>>") else "console"
+    return "python" if re.search(r"^(\s*)(import |from \w|def |class |async |@|\w+ = )", code, re.MULTILINE) else "text"
+
+
+def _problems(name: str, document: bytes) -> list[str]:
+    """What the standard's own checker finds wrong with the skill; it is tried out in a temporary folder."""
+    from skills_ref import validate  # type: ignore[import-untyped]
+
+    folder = Path(tempfile.mkdtemp(prefix="echelon-skill-"))
+    try:
+        (folder / name).mkdir()
+        (folder / name / "SKILL.md").write_bytes(document)
+        return [str(each) for each in validate(folder / name)]
+    except OSError as error:
+        raise ToolError(f"the skill cannot be checked: {error.strerror}", hint="check the temporary folder") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,107 @@
+"""The syntax tree of a pattern: what is written, with the lines where it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.turn.patterns.expression import Expression
+
+DEFAULT_MAX_STEPS = 8
+
+
+class FrontMatter(BaseModel):
+    """The head of a pattern file; `description` and `examples` are what the Planner chooses by."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    task_type: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    description: str = Field(min_length=1)
+    max_steps: int | None = Field(default=None, ge=1, le=1000)
+    examples: list[str] = []
+
+
+@dataclass(frozen=True)
+class Call:
+    """`CALL tool …` or `CALL any of {globs} …`. `known` are the arguments that code fills in."""
+
+    line: int
+    tools: tuple[str, ...]
+    purpose: str = ""
+    known: tuple[tuple[str, Expression], ...] = ()
+    until_done: bool = False
+
+
+@dataclass(frozen=True)
+class Try:
+    """`TRY n: CALL …, CALL … UNTIL {{ expression }}`."""
+
+    line: int
+    candidates: int
+    calls: tuple[Call, ...]
+    until: Expression
+
+
+@dataclass(frozen=True)
+class GoTo:
+    line: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Retry:
+    line: int
+    hint: str
+
+
+@dataclass(frozen=True)
+class Done:
+    line: int
+
+
+@dataclass(frozen=True)
+class Escalate:
+    line: int
+
+
+Move = Call | GoTo | Retry | Done | Escalate
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`[ANALYZE text,] move`; `analyze` is None where nothing is to be analyzed."""
+
+    line: int
+    move: Move
+    analyze: str | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """`CHECK` or `VERIFY`: decided by the expression, or by the model where there is none."""
+
+    line: int
+    keyword: str
+    question: str
+    expression: Expression | None
+    yes: Branch
+    no: Branch
+
+
+@dataclass(frozen=True)
+class Step:
+    line: int
+    number: int
+    id: str  # empty where none is written
+    statement: Try | Check | Branch
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`title` is a heading that names the pattern where there is no front matter; `body` is what models read."""
+
+    front: FrontMatter | None
+    title: str
+    steps: tuple[Step, ...]
+    body: str

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gateway.engine.ports import Json
 from gateway.errors import DecisionInvalid
 from gateway.llm.model import Message, ModelRequest, ModelResponse
 
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
 AGAIN = 2  # how often an answer that does not fit is asked for again
 QUOTED = 1500  # characters of an answer that is shown back
+BRACES = 200  # places in an answer where an object may begin: more are noise, and each may cost a deep recursion
 
 Ask = Callable[[Json, str], Awaitable[Json]]
 """The journal's call of `model.complete`: a request and the call's own name, to a response."""
@@ -79,7 +83,9 @@ def parse(text: str) -> Iterator[dict[str, Any]]:
             yield value
             return
     decoder, at = json.JSONDecoder(), text.find("{")
-    while at != -1:
+    for _ in range(BRACES):
+        if at == -1:
+            return
         try:
             value, end = decoder.raw_decode(text, at)
             yield value
@@ -108,14 +114,37 @@ def _is_wrapped(schema: dict[str, Any]) -> bool:
 
 
 def _misfit(value: dict[str, Any], schema: dict[str, Any]) -> str | None:
+    """What a model has to know about why a value does not fit; None where it does."""
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
 
-    error = best_match(Draft202012Validator(schema).iter_errors(value))
-    if error is None:
+    errors = list(Draft202012Validator(schema).iter_errors(value))
+    if not errors:
         return None
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    return f"at {place.lstrip('.')}: {error.message[:QUOTED]}" if place else str(error.message[:QUOTED])
+    telling = _telling(errors)
+    expected = " or ".join(dict.fromkeys(repr(error.validator_value) for error in telling))
+    words = f"{telling[0].instance!r} is not {expected}" if telling[0].validator == "const" else telling[0].message
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in telling[0].absolute_path)
+    return f"at {place.lstrip('.')}: {words[:QUOTED]}" if place else words[:QUOTED]
+
+
+def _telling(errors: list[ValidationError]) -> list[ValidationError]:
+    """The error to name, or the constants of which one was expected.
+
+    In a union the alternative that was meant is the one whose constants (the action, the tool's name) fit. Where there
+    is none, the constant that lies deepest is wrong: the tool's name, once the action is right.
+    """
+    error = min(errors, key=lambda each: len(each.absolute_path))
+    while error.context:
+        branches: dict[Any, list[ValidationError]] = {}
+        for each in error.context:
+            branches.setdefault(each.schema_path[0], []).append(each)
+        meant = [found for found in branches.values() if not any(each.validator == "const" for each in found)]
+        if not meant:
+            constants = [each for each in error.context if each.validator == "const"]
+            deepest = max(len(each.absolute_path) for each in constants)
+            return [each for each in constants if len(each.absolute_path) == deepest]
+        error = min(meant, key=len)[0]
+    return [error]
 
 
 def _objection(response: ModelResponse, reason: str, max_tokens: int | None) -> list[Message]:

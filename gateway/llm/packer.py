@@ -1,7 +1,7 @@
 """Packs: the exact messages of a model call, filled by a recipe within its token budget.
 
-One system message holds the prompt fragments, which stay the same for a whole task. One user message holds the sections in the
-recipe's order and ends with the question. The same input gives the same pack, to the byte.
+One system message holds the prompt fragments, which stay the same for a whole task. One user message holds the sections
+in the recipe's order and ends with the question. The same input gives the same pack, to the byte.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STEP = 64  # a squeezed allowance of results moves in such steps, so that it doe
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a document: `name` is "0" … "6" or "state" in context.md; each entry is one paragraph or tool result."""
+    """A section of a document, "0" … "6" or "state" in context.md; each entry is a paragraph or a tool result."""
 
     name: str
     title: str
@@ -33,8 +33,12 @@ class Section:
         return f"## §{self.name} {self.title}" if self.name.isdigit() else f"## {self.title}"
 
     @property
+    def paragraphs(self) -> tuple[str, ...]:
+        return tuple(entry.strip() for entry in self.entries if entry.strip())
+
+    @property
     def body(self) -> str:
-        return "\n\n".join(entry.strip() for entry in self.entries)
+        return "\n\n".join(self.paragraphs)
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,10 @@ def pack(
     question: str,
     variables: Mapping[str, str] | None = None,
 ) -> Pack:
-    """Fill a recipe. `fragments` are the prompt files' texts by path (`recipes.fragment_texts`), `documents` sections by path.
+    """Fill a recipe. `fragments` are the texts of its prompt files, as `recipes.fragment_texts` gives them.
 
-    The question is kept whole; what it needs beyond the buffer is taken from what the prompt left over, then from the documents.
+    The question is kept whole; what it needs beyond the buffer is taken from what the prompt left over, then from the
+    documents.
     Raises PackOverBudget where what must be there does not fit, ConfigError where it is not there.
     """
     budget = recipe.token_budget
@@ -161,7 +166,7 @@ def _allowance(doc: InputDoc, room: int) -> int:
 
 
 def _fit(sections: Sequence[Section], doc: InputDoc, allowed: int) -> tuple[str, bool]:
-    """The sections' text, which ends with a blank line, and whether it was trimmed; no text where it does not fit at all."""
+    """The sections' text, ending with a blank line, and whether it was trimmed; no text where nothing of it fits."""
     heading = sections[0].heading + "\n\n"
     body = "\n\n".join([sections[0].body, *(f"{other.heading}\n\n{other.body}" for other in sections[1:])])
     whole = f"{heading}{body}\n\n"
@@ -170,7 +175,7 @@ def _fit(sections: Sequence[Section], doc: InputDoc, allowed: int) -> tuple[str,
     room = allowed - tokens.count(heading)
     while room >= LEAST:
         if doc.trim == "oldest_results":
-            text = fit_results(sections[0].entries, room)
+            text = fit_results(sections[0].paragraphs, room)
         else:
             short = shorten(body, room - tokens.count("\n\n"), doc.trim)
             text = None if short is None else short + "\n\n"

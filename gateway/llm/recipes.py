@@ -64,6 +64,12 @@ class InputDoc(_Strict):
     priority: int = Field(default=1, ge=1)
     trim: Literal["head", "tail", "middle", "oldest_results"] = "tail"
 
+    @model_validator(mode="after")
+    def _one_section_of_results(self) -> InputDoc:
+        if self.trim == "oldest_results" and len(self.sections) != 1:
+            raise ValueError("trim: oldest_results needs exactly one section")
+        return self
+
 
 class TokenBudget(_Strict):
     """Tokens of a call. `buffer` is for the question and the chat template's own tokens; `output` is the answer's."""
@@ -172,8 +178,6 @@ def _check_documents(recipe: Recipe) -> list[Problem]:
         key = f"input_docs.{number}"
         if doc.max_tokens > recipe.token_budget.input_docs:
             problems.append(Problem(f"{key}.max_tokens", f"more than all documents: {recipe.token_budget.input_docs}"))
-        if doc.trim == "oldest_results" and len(doc.sections) != 1:
-            problems.append(Problem(f"{key}.trim", "oldest_results needs exactly one section"))
         if doc.path == "context.md":
             problems += [
                 Problem(f"{key}.sections", f"context.md has no section {section!r}")

@@ -1,8 +1,8 @@
 """The tool results of a task in a prompt: all of them while they fit, then the older ones shortened in large steps.
 
 A server keeps the longest common prefix of one prompt and the next. Leaving out a little at every call would change the
-prompt near its beginning every time, so room is made rarely and then down to half: between two steps results are only added
-at the end.
+prompt near its beginning every time, so room is made rarely and then down to half: between two steps results are only
+added at the end.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class _Shown:
 def fit_results(entries: Sequence[str], limit: int) -> str | None:
     """The results in at most `limit` tokens, oldest first, each followed by a blank line; None where not one fits.
 
-    The steps are derived from the entries alone, as if they had come one by one: no memory of earlier prompts is needed.
+    The steps are derived from the entries alone, as if they came one by one: no memory of earlier prompts is needed.
     """
     shown: list[_Shown] = []
     dropped: list[_Shown] = []
     for entry in entries:
-        shown.append(_Shown(entry.strip(), entry.strip()))
+        shown.append(_Shown(entry, entry))
         if _size(shown, dropped) > limit and not _make_room(shown, dropped, limit):
             return None
     return _gap(dropped) + "".join(each.text + "\n\n" for each in shown)
 
 
 def _make_room(shown: list[_Shown], dropped: list[_Shown], limit: int) -> bool:
-    """One step: shorten old results, then drop them, until half is free; last, cut the newest. False where that is in vain."""
+    """One step: shorten, then drop old results until half is free; last, cut the newest. False if that is in vain."""
     for number in range(len(shown) - 1):
         if _size(shown, dropped) <= limit // 2:
             return True

@@ -37,8 +37,8 @@ _PURE_FILTERS = frozenset(
 class Scope:
     """What an expression sees: plain data.
 
-    Each of `results` is `{"tool", "args", "ok", "text", "data"}`, oldest first; `last` is the newest, or empty.
-    `context` is what was gathered for the turn, `state` the Task State.
+    `results` are this task's, oldest first, each `{"tool", "args", "ok", "text", "data"}`; `last` is the newest or empty.
+    `context` is what was known before the task (`gathered`, and `results` of earlier tasks), `state` the Task State.
     """
 
     results: tuple[Mapping[str, Json], ...] = ()
@@ -122,9 +122,8 @@ def _compile(source: str) -> TemplateExpression:
 def _refuse_what_data_does_not_need(tree: nodes.Template) -> None:
     if next(tree.find_all(nodes.Call), None) is not None:
         raise PatternError("an expression calls something: it sees data and filters, no functions")
-    for binary in tree.find_all(
-        (nodes.Mul, nodes.Pow, nodes.Mod)
-    ):  # a few characters of these fill the memory, also when folded
+    # A few characters of these fill the memory, even as constants: the names below are found by a pass that folds them.
+    for binary in tree.find_all((nodes.Mul, nodes.Pow, nodes.Mod)):
         raise PatternError(f"expressions do not have the operator {binary.operator!r}")
     for name in sorted(find_undeclared_variables(tree)):
         if name not in NAMES:

@@ -4,6 +4,8 @@ import pytest
 
 from gateway.errors import PatternError
 from gateway.turn.patterns.check import check_pattern
+from gateway.turn.patterns.decision import forced
+from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.library import PatternLibrary, Source
 
 SHIPPED = Path(__file__).parents[4] / "prompts" / "patterns"
@@ -28,6 +30,23 @@ def test_a_shipped_pattern_compiles_and_has_no_problems(name: str) -> None:
     text = (SHIPPED / f"{name}.md").read_text(encoding="utf-8")
     undoable = ("file.edit", "file.write")
     assert check_pattern(text, file=name, tools=TOOLS, undoable=undoable) == ()
+
+
+def test_the_shipped_skill_build_researches_only_what_an_earlier_task_has_not() -> None:
+    program = PatternLibrary([Source("shipped", SHIPPED)]).get("skill_build")
+    for ok, tool in ((False, "internet.research"), (True, "skill.generator")):
+        scope = Scope(context={"results": [{"tool": "internet.research", "ok": ok}]})
+        move, _ = program.moves(program.resolve(program.start(), scope), scope)
+        assert move.tools == (tool,)
+    assert program.moves(program.resolve(program.start(), Scope()), Scope())[0].tools == ("internet.research",)
+
+
+def test_the_shipped_code_modify_begins_with_the_tests_without_asking_a_model() -> None:
+    program = PatternLibrary([Source("shipped", SHIPPED)]).get("code_modify")
+    moves = program.moves(program.resolve(program.start(), Scope()), Scope())
+    found = forced(moves, {"test.run": {"type": "object", "properties": {"target": {}}}})
+    assert found is not None
+    assert found[1] == "test.run"
 
 
 def test_a_users_file_comes_before_the_shipped_one(tmp_path: Path) -> None:

@@ -224,11 +224,14 @@ def test_no_candidate_is_begun_that_max_steps_would_cut_short() -> None:
 
 
 def test_a_retry_of_a_try_draws_its_candidates_again() -> None:
-    walk = Walk("1. TRY 1: CALL a.b UNTIL {{ last.ok }}\n2. VERIFY {{ last.ok }}\n   - YES → DONE\n   - NO → RETRY")
+    steps = "1. TRY 2: CALL a.b UNTIL {{ last.ok }}\n2. VERIFY {{ last.ok }}\n   - YES → DONE\n   - NO → RETRY"
+    walk = Walk(steps, max_steps=50)
     for retried in (False, True, True):
         assert walk.take("a.b", ok=False).retry is retried
         walk.undo()
-    assert walk.cursor.end is MoveKind.ESCALATE
+        assert walk.take("a.b", ok=False).candidate == 2
+        walk.undo()
+    assert (walk.cursor.end, walk.cursor.calls) == (MoveKind.ESCALATE, 6)
 
 
 def test_step_ids_are_unique_and_say_what_the_steps_do() -> None:

@@ -132,8 +132,8 @@ def test_the_schema_accepts_exactly_the_legal_moves_and_each_leads_back(program:
     for decision in legal:
         assert validator.is_valid({"decision": decision})
     assert {id(match(decision, moves)) for decision in legal} == {id(move) for move in moves}
-    steps = [{}, *({"step": step} for step in {*program.steps, *(move.step for move in moves)})]
-    everything = [
+    steps: list[dict[str, str]] = [{}, *({"step": step} for step in {*program.steps, *(move.step for move in moves)})]
+    everything: list[dict[str, Any]] = [
         {"reasoning": "", "action": "CALL_TOOL", **step, "tool": {"name": name, "args": {}}}
         for name in TOOLS
         for step in steps

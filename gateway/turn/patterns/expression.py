@@ -37,7 +37,7 @@ _PURE_FILTERS = frozenset(
 class Scope:
     """What an expression sees: plain data.
 
-    `results` are this task's, oldest first, each `{"tool", "args", "ok", "text", "data"}`; `last` is the newest or empty.
+    `results` are this task's, oldest first: `{"tool", "args", "ok", "text", "data"}`; `last` is the newest or {}.
     `context` is what was known before the task (`gathered`, and `results` of earlier tasks), `state` the Task State.
     """
 

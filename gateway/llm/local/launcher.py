@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import gateway
 from gateway.errors import ModelUnavailable
 from gateway.llm.local import files, probe
 from gateway.llm.local.catalog import PREFIX, LocalModel, find
@@ -96,7 +95,7 @@ def _start(
     model: LocalModel, registration: Registration, home: Path, idle_s: float, start_timeout_s: float
 ) -> ServerAddress:
     command = [sys.executable, "-P", "-m", "gateway.llm.local.server"]
-    root = str(Path(gateway.__file__).parent.parent)
+    root = str(Path(__file__).parents[3])
     with registration.log.open("wb") as log:
         process = subprocess.Popen(
             [*command, model.model_dump_json(), str(home.resolve()), str(idle_s)],

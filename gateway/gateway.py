@@ -1,0 +1,276 @@
+"""The library's face: requests in, turns out. The command line and the server are thin over it.
+
+    async with Gateway(Settings.load()) as gateway:
+        turn = await gateway.run("Remember that my deploy server is called heron")
+        print(turn.response, turn.context)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from gateway.config import Settings
+from gateway.engine.artifacts import ArtifactStore
+from gateway.engine.events import Event
+from gateway.engine.ports import Clock, Model, Notify, Random
+from gateway.engine.runs import Replayed, Runs
+from gateway.engine.state import RunState, Status, Waiting
+from gateway.engine.store import RunRow, Store
+from gateway.errors import ModelUnavailable, RunBusy, UsageError
+from gateway.redact import redactor
+from gateway.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from gateway.turn.state import TurnContext
+
+ROLES = ("planner", "executor", "responder")
+SESSION_POLL_S = 0.2
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How a turn ended. `context` is the path of its `context.md`; `waiting` is set where it needs an answer."""
+
+    run_id: str
+    session: str
+    number: int
+    status: Status
+    stop_reason: str | None
+    error: str | None
+    response: str
+    context: Path
+    usage: Mapping[str, float]
+    waiting: Waiting | None = None
+
+
+class Gateway:
+    """Runs turns in one home directory, for one configuration."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        model: Model | None = None,
+        registry: Callable[[], Registry] | None = None,
+        notify: Notify | None = None,
+        watch: Callable[[str, Event], None] | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+        assume_yes: bool = False,
+    ) -> None:
+        self.settings = settings
+        self._model = model
+        self._registry = registry
+        self._notify = notify
+        self._watch = watch
+        self._clock = clock
+        self._random = random
+        self._assume_yes = assume_yes
+        self._opened: Runs | None = None
+
+    async def __aenter__(self) -> Gateway:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.store.close()
+            self._opened = None
+
+    @property
+    def home(self) -> Path:
+        return self.settings.home
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of this home; opened when first needed."""
+        if self._opened is None:
+            from gateway.llm.providers import model_of
+            from gateway.turn.graph import turn_type
+
+            opened = Runs(
+                Store(self.home / "echelon.db"),
+                ArtifactStore(self.home / "artifacts"),
+                clock=self._clock,
+                random=self._random,
+                notify=self._notify,
+                redact=redactor(self.settings, os.environ),
+                watch=self._watch,
+            )
+            model = self._model or model_of(self.settings)
+            opened.register(turn_type(self.home, lambda: self.registry, model, stream=self._notify is not None))
+            self._opened = opened
+        return self._opened
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The tools that there are."""
+        if self._registry is not None:
+            return self._registry()
+        from gateway.tools.builtin import builtin_registry
+
+        return builtin_registry()
+
+    async def run(self, request: str, *, session: str = "default", task_type: str | None = None) -> Turn:
+        """One turn, from request to response. Turns of one session follow each other, also from several processes.
+
+        Raises EchelonError where it cannot begin; once begun, a turn that fails is returned with its `error`.
+        Cancelling leaves it resumable.
+        """
+        from gateway.turn.graph import TURN
+        from gateway.turn.parts import assemble, collect
+        from gateway.turn.state import TurnState
+
+        if not request.strip():
+            raise UsageError("the request is empty")
+        check_session(session)
+        context = self._context(request, session, task_type)
+        pins = collect(self._folders("prompts"), self._folders("recipes"))
+        parts = assemble(_Texts(pins), self.registry)
+        if task_type is not None and task_type not in parts.programs:
+            raise UsageError(f"there is no task type {task_type!r}", hint=f"there are: {', '.join(sorted(parts.programs))}")
+        limits = self.settings.limits
+        async with self._session(session):
+            row, owned = await self.runs.create(
+                TURN,
+                context,
+                TurnState(),
+                title=request,
+                limits={
+                    "steps": limits.max_steps,
+                    "time_s": limits.max_time_s,
+                    "tokens": limits.max_tokens,
+                    "cost_usd": limits.max_cost_usd,
+                },
+                pins=pins,
+                session=session,
+            )
+            state = await self.runs.drive(row, owned)
+        return self._turn(row, state)
+
+    async def resume(self, run_id: str) -> Turn:
+        """Go on with a turn that was interrupted, answered, or failed for a reason that may be gone."""
+        row = self.runs.store.run(run_id)
+        return self._turn(row, await self.runs.resume(row.id))
+
+    async def answer(self, run_id: str, text: str) -> Turn:
+        """Answer a turn's question, and go on with it."""
+        await self.runs.answer(run_id, text)
+        return await self.resume(run_id)
+
+    async def cancel(self, run_id: str) -> bool:
+        """End a run for good; False if its owner, another process, has been asked to."""
+        return await self.runs.cancel(run_id)
+
+    async def replay(self, run_id: str) -> Replayed:
+        """Run it again from its log alone; ReplayMismatch at the first event that differs."""
+        return await self.runs.replay(run_id)
+
+    def turn(self, number: int | None = None, session: str | None = None) -> Turn:
+        """A turn by its number, None for the last; `session` None for the one of the last turn."""
+        if session is None:
+            newest = [row for row in self.runs.store.runs(limit=50) if row.session is not None]
+            session = newest[0].session if newest else "default"
+        assert session is not None
+        row = self.runs.store.at(session, number)
+        return self._turn(row, self.state(row))
+
+    def state(self, row: RunRow) -> RunState:
+        """Where a run is, as it was last saved."""
+        return RunState.load(self.runs.store.snapshot(row.id)[1], self.runs.types[row.graph].state)
+
+    def _turn(self, row: RunRow, state: RunState) -> Turn:
+        from gateway.turn.operations import turn_folder
+        from gateway.turn.state import TurnState
+
+        data = state.data
+        assert isinstance(data, TurnState)
+        return Turn(
+            run_id=row.id,
+            session=row.session or "",
+            number=row.ordinal or 0,
+            status=state.status,
+            stop_reason=state.stop_reason,
+            error=state.error,
+            response=data.response or "",
+            context=turn_folder(self.home, row.session or "", row.ordinal or 0) / "context.md",
+            usage=dict(state.counters),
+            waiting=state.waiting,
+        )
+
+    def _context(self, request: str, session: str, task_type: str | None) -> TurnContext:
+        from gateway.turn.state import TurnContext
+
+        if not self.settings.workspace.is_dir():
+            raise UsageError(f"the workspace {self.settings.workspace} is not a directory", hint="name one with --workspace")
+        models = {role: self.settings.model_for(role) for role in ROLES}  # type: ignore[arg-type]
+        if not all(models.values()):
+            raise ModelUnavailable("no model is configured", hint="name one with --model, ECHELON_MODEL or `model:` in echelon.yaml")
+        return TurnContext(
+            request=request,
+            session=session,
+            workspace=str(self.settings.workspace),
+            models={role: str(name) for role, name in models.items()},
+            settings=self.settings.public(),
+            task_type=task_type,
+            assume_yes=self._assume_yes,
+        )
+
+    def _folders(self, kind: str) -> list[Path]:
+        """A user's own prompts or recipes: the workspace's first, then the home's."""
+        return [self.settings.workspace / ".echelon" / kind, self.home / kind]
+
+    @contextlib.asynccontextmanager
+    async def _session(self, session: str) -> AsyncIterator[None]:
+        """One turn of a session at a time: wait for the one that another process works on."""
+        store, told = self.runs.store, False
+        owner = f"{self.runs.owner}:{id(asyncio.current_task())}"
+        while True:
+            try:
+                lease = await store.acquire(f"session:{session}", owner, self.runs.clock.now())
+                break
+            except RunBusy as busy:
+                if not told and self._notify is not None:
+                    self._notify.progress("session.busy", {"session": session, "why": str(busy)})
+                told = True
+                await asyncio.sleep(SESSION_POLL_S)
+        keeper = asyncio.create_task(self._keep(lease))
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            await store.release(lease)
+
+    async def _keep(self, lease: Any) -> None:
+        while True:
+            await asyncio.sleep(self.runs.store.term_s / 3)
+            await self.runs.store.renew(lease, self.runs.clock.now())
+
+
+class _Texts:
+    """Texts that are about to be pinned, with the face of those that are."""
+
+    def __init__(self, pins: Mapping[str, bytes]) -> None:
+        self._pins = pins
+
+    def names(self) -> list[str]:
+        return sorted(self._pins)
+
+    def text(self, name: str) -> str:
+        return self._pins[name].decode()
+
+
+def check_session(name: str) -> None:
+    """A session's name is a folder's name too. Raises UsageError."""
+    if not name or name.startswith(".") or len(name) > 100 or not all(c.isalnum() or c in "-_." for c in name):
+        raise UsageError(f"{name!r} is not a session's name", hint="use letters, digits, dashes, dots and underscores")

@@ -1,0 +1,108 @@
+"""Asking a model by recipe: the prompt is packed within its budget, kept as an artifact, and sent through the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.engine.journal import Visit
+from gateway.engine.ports import Json
+from gateway.llm import decisions, packer
+from gateway.llm.model import ModelRequest, ModelResponse
+from gateway.llm.packer import Section
+from gateway.turn.parts import Parts
+from gateway.turn.patterns.program import Program
+from gateway.turn.state import Pack, TurnContext, TurnState
+
+CONTEXT = "context.md"
+
+
+def task_types(programs: Mapping[str, Program]) -> str:
+    """The types with their descriptions and examples, from the patterns' front matter: the same text for every turn."""
+    lines = []
+    for task_type, program in sorted(programs.items()):
+        lines.append(f"- {task_type}: {program.description}")
+        lines += [f"  e.g. {example}" for example in program.examples]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An answer, the prompt that it came from, and how many model calls it took."""
+
+    value: Any
+    pack: Pack
+    calls: int
+
+
+class Asker:
+    """Calls models for one kind of turn; holds nothing that changes."""
+
+    def __init__(self, parts: Parts, context: TurnContext) -> None:
+        self._recipes = parts.recipes
+        self._context = context
+        types = task_types(parts.programs)
+        self._prompts = {path: text.replace("{{ task_types }}", types) for path, text in parts.prompts.items()}
+
+    async def decide(
+        self,
+        visit: Visit,
+        state: TurnState,
+        recipe: str,
+        sections: Sequence[Section],
+        question: str,
+        schema: dict[str, Any],
+        *,
+        type: str,
+        variables: Mapping[str, str] | None = None,
+        check: decisions.Check | None = None,
+        temperature: float | None = None,
+    ) -> Asked:
+        """A decision of the given type (`PLANNER_DECISION`, …) that fits the schema."""
+        request, pack = self._request(visit, state, recipe, sections, question, variables or {}, temperature)
+        request = request.model_copy(update={"schema_name": type})
+
+        async def ask(asked: Json, name: str) -> Json:
+            return await visit.call("model.complete", asked, name=name)
+
+        value, responses = await decisions.decide(ask, request, schema=schema, name=recipe, check=check)
+        return Asked(value, pack, len(responses))
+
+    async def write(
+        self, visit: Visit, state: TurnState, recipe: str, sections: Sequence[Section], question: str
+    ) -> Asked:
+        """Free text."""
+        request, pack = self._request(visit, state, recipe, sections, question, {}, None)
+        response = ModelResponse.model_validate(await visit.call("model.complete", request.model_dump(), name=recipe))
+        return Asked(response.text.strip(), pack, 1)
+
+    def _request(
+        self,
+        visit: Visit,
+        state: TurnState,
+        name: str,
+        sections: Sequence[Section],
+        question: str,
+        variables: Mapping[str, str],
+        temperature: float | None,
+    ) -> tuple[ModelRequest, Pack]:
+        recipe = self._recipes[name]
+        packed = packer.pack(
+            recipe,
+            fragments=self._prompts,
+            documents={CONTEXT: sections},
+            question=question,
+            variables=variables,
+        )
+        params = recipe.llm_params
+        request = ModelRequest(
+            role=recipe.role,
+            model=self._context.models[recipe.role],
+            messages=list(packed.messages),
+            max_tokens=recipe.token_budget.output,
+            temperature=params.temperature if temperature is None else temperature,
+            ordinal=state.asked + 1,
+            timeout_s=params.timeout_s,
+        )
+        return request, Pack(recipe=name, sha256=visit.artifacts.put(packed.text.encode()))

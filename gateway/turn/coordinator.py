@@ -1,0 +1,123 @@
+"""The Coordinator, operational: no model. It asks for permission, runs the tool through the journal, and writes down what came back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from gateway.engine.journal import CallFailed, Visit
+from gateway.engine.nodes import Node
+from gateway.engine.ports import Effect
+from gateway.errors import ToolError
+from gateway.turn.parts import Parts
+from gateway.turn.sections import arguments
+from gateway.turn.state import Entry, Pending, TurnContext, TurnState
+from gateway.turn.task_state import TaskState
+
+
+@dataclass(frozen=True)
+class Ran:
+    ok: bool
+    result: str
+    s: float
+
+
+class Coordinate(Node[TurnState, TurnContext, Pending, Ran]):
+    """Runs the pending call. A tool's error is a result that the Task Executor sees."""
+
+    name = "Coordinate"
+    on_success = "Execute"
+
+    def __init__(self, parts: Parts, context: TurnContext) -> None:
+        self._programs = parts.programs
+        self._registry = parts.registry
+        self._context = context
+
+    def build_input(self, state: TurnState, context: TurnContext) -> Pending:
+        assert state.pending is not None
+        return state.pending
+
+    async def execute(self, given: Pending, visit: Visit) -> Ran:
+        visit.progress("tool", tool=given.tool, args=given.args)
+        began = await visit.now()
+        result = await self._run(given, visit)
+        data = json.dumps({"tool": given.tool, "args": given.args, **result}, ensure_ascii=False)
+        return Ran(result["ok"], visit.artifacts.put(data.encode()), round(await visit.now() - began, 1))
+
+    def apply_output(self, state: TurnState, output: Ran) -> TurnState:
+        pending = state.pending
+        assert pending is not None and state.cursor is not None
+        entry = Entry(
+            tool=pending.tool,
+            args=pending.args,
+            reasoning=pending.reasoning,
+            label=pending.label,
+            step=pending.step,
+            plan=len(state.plans),
+            ok=output.ok,
+            result=output.result,
+            s=output.s,
+            candidate=pending.candidate,
+        )
+        program = self._programs[state.plan.task_type]
+        cursor = program.ran(state.cursor, output.ok)
+        return state.with_(
+            entries=(*state.entries, entry), cursor=cursor, task=TaskState.of(program, cursor), pending=None
+        )
+
+    async def _run(self, given: Pending, visit: Visit) -> dict[str, Any]:
+        try:
+            tool = self._registry.get(given.tool)
+            effect = self._effect(given)
+            if self._needs_approval(given.tool, tool.approve):
+                answer = await visit.ask("approve", f"Run {given.tool} {arguments(given.args, 2000)}?", options=("yes", "no"))
+                if answer != "yes":
+                    return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}
+            result = await visit.call(f"tool.{given.tool}", given.args, effect=effect)
+        except (ToolError, CallFailed) as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            return {"ok": False, "text": f"Error: {error}{hint}", "data": {"error": error.kind}}
+        if result is None:  # a call in doubt, which a person said had happened
+            return {"ok": True, "text": "It was confirmed that this has been done.", "data": {}}
+        return dict(result)
+
+    def _effect(self, given: Pending) -> Effect | None:
+        """The effect for these arguments; None where they are wrong, which the call itself will say."""
+        tool = self._registry.get(given.tool)
+        if isinstance(tool.effect, Effect):
+            return tool.effect
+        try:
+            return tool.effect_of(tool.args.model_validate(given.args))
+        except ValueError:
+            return None
+
+    def _needs_approval(self, name: str, declared: bool) -> bool:
+        listed = self._context.settings.get("tools", {}).get("approve", [])
+        return not self._context.assume_yes and (declared or any(fnmatchcase(name, glob) for glob in listed))
+
+
+class Undo(Node[TurnState, TurnContext, Entry, None]):
+    """Takes back a candidate that failed, with the tool's own undo."""
+
+    name = "Undo"
+    on_success = "Execute"
+
+    def __init__(self, parts: Parts) -> None:
+        self._programs = parts.programs
+
+    def build_input(self, state: TurnState, context: TurnContext) -> Entry:
+        assert state.cursor is not None
+        return state.mine()[-state.cursor.undo]
+
+    async def execute(self, given: Entry, visit: Visit) -> None:
+        if given.ok:  # an edit that failed changed nothing
+            await visit.call(f"undo.{given.tool}", {"result": given.result})
+
+    def apply_output(self, state: TurnState, output: None) -> TurnState:
+        assert state.cursor is not None
+        at = len(state.entries) - state.cursor.undo
+        entry = state.entries[at].model_copy(update={"undone": True})
+        cursor = self._programs[state.plan.task_type].undone(state.cursor)
+        return state.with_(entries=(*state.entries[:at], entry, *state.entries[at + 1 :]), cursor=cursor)

@@ -1,0 +1,126 @@
+"""`context.md`: a projection of the run. Rendered from its state and artifacts after every node, never parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gateway.engine.artifacts import ArtifactStore
+from gateway.engine.runs import Projection
+from gateway.engine.state import RunState, Status
+from gateway.engine.store import RunRow
+from gateway.turn.operations import load_result, turn_folder
+from gateway.turn.patterns.cursor import MoveKind
+from gateway.turn.sections import arguments, clarified, fenced
+from gateway.turn.state import Entry, Plan, TurnContext, TurnState
+
+SHOWN = 2000  # characters of a result in the document; all of it lies in `results/`
+
+
+def project(home: Path) -> Callable[[RunRow, TurnContext, RunState, ArtifactStore], Projection]:
+    """The files of a turn: `context.md`, and beside it `packs/NN-<recipe>.md` and `results/NN-<tool>.json`."""
+
+    def projection(row: RunRow, context: TurnContext, state: RunState, artifacts: ArtifactStore) -> Projection:
+        folder = turn_folder(home, context.session, row.ordinal or 0)
+        data = state.data
+        assert isinstance(data, TurnState)
+        kept = {folder / "packs" / f"{n:02d}-{pack.recipe}.md": pack.sha256 for n, pack in enumerate(data.packs, 1)}
+        for number, entry in enumerate(data.entries, 1):
+            kept[folder / result_name(number, entry)] = entry.result
+        return Projection({folder / "context.md": render(row, context, state, artifacts)}, kept)
+
+    return projection
+
+
+def result_name(number: int, entry: Entry) -> str:
+    """A result's file, beside `context.md`."""
+    return f"results/{number:02d}-{entry.tool}.json"
+
+
+def render(row: RunRow, context: TurnContext, state: RunState, artifacts: ArtifactStore) -> str:
+    """The whole document; each section is there once its phase has run."""
+    data = state.data
+    assert isinstance(data, TurnState)
+    blocks = [_front_matter(row, context, state), f"# Turn {row.ordinal}"]
+    blocks += ["## §0 Request", fenced(context.request), *(f"> {clarified(item)}" for item in data.clarified)]
+    if data.gathered or data.plans:
+        known = [f"### {item.title}\n{fenced(item.text)}" for item in data.gathered]
+        blocks += ["## §1 Gathered Context", *(known or ["Nothing that bears on the request."])]
+    if data.plans:
+        blocks += ["## §3 Task Plan", *(_plan(number, plan) for number, plan in enumerate(data.plans, 1))]
+    if data.entries or data.cursor is not None:
+        blocks += ["## §4 Execution", *_execution(data, artifacts), *_task_state(data)]
+    if data.escalated:
+        blocks += [f"Escalated: {data.escalated}"]
+    if data.response is not None:
+        blocks += ["## §5 Response", data.response]
+    if state.status is Status.WAITING and state.waiting is not None:
+        blocks += [f"**Waiting for an answer:** {state.waiting.question}"]
+    if state.error is not None:
+        blocks += [f"**Failed:** {state.error}"]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _front_matter(row: RunRow, context: TurnContext, state: RunState) -> str:
+    import yaml
+
+    count = state.counters
+    usage: dict[str, Any] = {
+        name: int(count.get(name, 0)) for name in ("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens")
+    }
+    usage |= {"cost_usd": round(count.get("cost_usd", 0.0), 6), "wall_s": round(count.get("time_s", 0.0), 1)}
+    front = {
+        "turn": row.ordinal,
+        "session": context.session,
+        "run": row.id,
+        "status": state.status.value,
+        "stop_reason": state.stop_reason,
+        "model": {role: name for role, name in context.models.items()},
+        "usage": usage,
+        "started": datetime.fromtimestamp(int(row.created), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    text = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000)
+    return f"---\n{text}---"
+
+
+def _plan(number: int, plan: Plan) -> str:
+    what = f"EXECUTE · `{plan.task_type}`" if plan.action == "EXECUTE" else plan.action
+    lines = [f"### Iteration {number}", what, *(f"{n}. {goal}" for n, goal in enumerate(plan.goals, 1))]
+    if plan.question:
+        lines.append(f"Question: {plan.question}")
+    if plan.reasoning:
+        lines.append(f"_{plan.reasoning}_")
+    return "\n".join(lines)
+
+
+def _execution(data: TurnState, artifacts: ArtifactStore) -> list[str]:
+    blocks = []
+    for number, entry in enumerate(data.entries, 1):
+        outcome = "ok" if entry.ok else "failed"
+        tried = f" · candidate {entry.candidate}" if entry.candidate else ""
+        undone = " · undone" if entry.undone else ""
+        text = str(load_result(artifacts, entry.result)["text"])
+        if len(text) > SHOWN:
+            text = f"{text[:SHOWN]}\n[… {len(text) - SHOWN} more characters in {result_name(number, entry)}]"
+        blocks.append(
+            f"### {number}. {entry.tool} · {outcome} · {entry.s:g} s{tried}{undone}\n"
+            f"{entry.reasoning}\n\n"
+            f"Arguments: `{arguments(entry.args)}`\n\n{fenced(text)}\n\n"
+            f"Whole result: `{result_name(number, entry)}` (artifact `{entry.result[:12]}`)"
+        )
+    return blocks
+
+
+def _task_state(data: TurnState) -> list[str]:
+    """The table of the current task; its steps are named by their ids in the pattern."""
+    task = data.task
+    if task is None:
+        return []
+    ended = " (done)" if data.cursor is not None and data.cursor.end is MoveKind.DONE else ""
+    done, left = ", ".join(task.completed_steps) or "–", ", ".join(task.pending_steps) or "–"
+    return [
+        "### Task State\n| task_type | step | completed | pending |\n|---|---|---|---|\n"
+        f"| {task.task_type} | {task.current_step}/{task.max_steps}{ended} | {done} | {left} |"
+    ]

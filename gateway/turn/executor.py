@@ -1,0 +1,153 @@
+"""The Task Executor, tactical: follows the pattern, and chooses among the moves that are legal now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from gateway.engine.journal import Visit
+from gateway.engine.nodes import Node, Route
+from gateway.engine.ports import Artifacts
+from gateway.llm.packer import Section
+from gateway.turn.asking import Asked, Asker
+from gateway.turn.operations import load_result
+from gateway.turn.parts import Parts
+from gateway.turn.patterns.cursor import Cursor, Move, MoveKind
+from gateway.turn.patterns.decision import decision_schema, forced, match, tools_of
+from gateway.turn.patterns.expression import Scope
+from gateway.turn.patterns.program import Program
+from gateway.turn.sections import sections
+from gateway.turn.state import Pending, TurnContext, TurnState
+from gateway.turn.task_state import TaskState
+
+CANDIDATE_TEMPERATURE = 0.7
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Where the cursor stands now, and the call that was chosen, if one was."""
+
+    cursor: Cursor
+    pending: Pending | None = None
+    escalated: str = ""
+    asked: Asked | None = None
+
+
+class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
+    """`EXECUTOR_DECISION`: CALL_TOOL, DONE or ESCALATE. What only code can decide, or need not be asked, costs no model call."""
+
+    name = "Execute"
+    on_success = Route[TurnState](lambda state: state.next, ("Coordinate", "Undo", "Plan", "Respond"))
+
+    def __init__(self, parts: Parts, context: TurnContext, asker: Asker) -> None:
+        self._parts = parts
+        self._context = context
+        self._asker = asker
+
+    def build_input(self, state: TurnState, context: TurnContext) -> TurnState:
+        return state
+
+    async def execute(self, given: TurnState, visit: Visit) -> Decided:
+        program = self._parts.programs[given.plan.task_type]
+        assert given.cursor is not None
+        scope = scope_of(given, visit.artifacts)
+        cursor = program.resolve(given.cursor, scope)
+        if cursor.ended:
+            return Decided(cursor, escalated=cursor.reason if cursor.end is MoveKind.ESCALATE else "")
+        if cursor.undo:
+            return Decided(cursor)
+        moves = program.moves(cursor, scope)
+        schemas = await self._schemas(visit, given, moves)
+        only = forced(moves, schemas)
+        if only is not None:
+            move, tool = only
+            return Decided(program.take(cursor, move), _pending(move, tool, {}, "the only way on"))
+        asked = await self._asker.decide(
+            visit,
+            given,
+            "task_executor",
+            self._sections(given, program, cursor, visit.artifacts),
+            self._question(moves),
+            decision_schema(moves, schemas),
+            type="EXECUTOR_DECISION",
+            variables={"task_type": program.task_type},
+            temperature=CANDIDATE_TEMPERATURE if any(move.candidate > 1 for move in moves) else None,
+        )
+        decision = asked.value
+        move = match(decision, moves)
+        cursor = program.take(cursor, move)
+        if move.kind is not MoveKind.CALL:
+            why = decision["reasoning"] if move.kind is MoveKind.ESCALATE else ""
+            return Decided(cursor, escalated=why, asked=asked)
+        chosen = _pending(move, decision["tool"]["name"], decision["tool"]["args"], decision["reasoning"])
+        return Decided(cursor, chosen, asked=asked)
+
+    def spent(self, output: Decided) -> Mapping[str, float]:
+        return {"steps": 1} if output.asked is not None else {}
+
+    def apply_output(self, state: TurnState, output: Decided) -> TurnState:
+        if output.pending is not None:
+            follows = "Coordinate"
+        elif output.cursor.undo:
+            follows = "Undo"
+        else:
+            follows = "Plan" if output.cursor.end is MoveKind.ESCALATE else "Respond"
+        state = state.with_(
+            cursor=output.cursor,
+            task=TaskState.of(self._parts.programs[state.plan.task_type], output.cursor),
+            pending=output.pending,
+            escalated=output.escalated or state.escalated,
+            next=follows,
+        )
+        if output.asked is None:
+            return state
+        return state.with_(packs=(*state.packs, output.asked.pack), asked=state.asked + output.asked.calls)
+
+    async def _schemas(self, visit: Visit, state: TurnState, moves: Sequence[Move]) -> dict[str, Any]:
+        """The argument schemas of the tools that the moves may call, narrowed to what there is."""
+        allowed = dict.fromkeys(allowed_tools(self._parts, self._context))
+        wanted = sorted({name for move in moves for name in tools_of(move, allowed)})
+        if not wanted:
+            return {}
+        results = [entry.result for entry in state.mine()]
+        found: dict[str, Any] = await visit.call(
+            "tools.schemas", {"tools": wanted, "goals": list(state.plan.goals), "results": results}
+        )
+        return found
+
+    def _sections(self, state: TurnState, program: Program, cursor: Cursor, artifacts: Artifacts) -> list[Section]:
+        task = TaskState.of(program, cursor)
+        return [*sections(self._context.request, state, artifacts), Section("state", "Task State", (task.line(),))]
+
+    def _question(self, moves: Sequence[Move]) -> str:
+        lines = ["Legal moves now:"]
+        lines += [f"- {move.label}" for move in moves]
+        lines += [f"First think about {move.analyze}." for move in moves[:1] if move.analyze]
+        return "\n".join([*lines, "Answer with your EXECUTOR_DECISION."])
+
+
+def allowed_tools(parts: Parts, context: TurnContext) -> list[str]:
+    """The tools that the configuration does not deny, sorted."""
+    denied = context.settings.get("tools", {}).get("deny", [])
+    return [name for name in parts.registry.names() if not any(fnmatchcase(name, glob) for glob in denied)]
+
+
+def scope_of(state: TurnState, artifacts: Artifacts) -> Scope:
+    """What a pattern's expressions see: this task's results; `context` has what was gathered and every result before this task."""
+    results = tuple(load_result(artifacts, entry.result) for entry in state.mine())
+    earlier = [load_result(artifacts, entry.result) for entry in state.entries if entry.plan != len(state.plans)]
+    gathered = [item.model_dump() for item in state.gathered]
+    return Scope(results, {"gathered": gathered, "results": earlier}, {})
+
+
+def _pending(move: Move, tool: str, chosen: Mapping[str, Any], reasoning: str) -> Pending:
+    return Pending(
+        tool=tool,
+        args=move.arguments(chosen),
+        reasoning=reasoning,
+        label=move.label,
+        step=move.step,
+        candidate=move.candidate,
+    )

@@ -1,0 +1,53 @@
+"""The turn as a graph: Gather → Plan ⇄ (Execute ⇄ Coordinate) → Respond → Save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from gateway.engine.graph import AnyNode, Graph
+from gateway.engine.ports import Model, Operation
+from gateway.engine.runs import GraphType, Pinned
+from gateway.engine.store import RunRow
+from gateway.tools.registry import Registry
+from gateway.turn.asking import Asker
+from gateway.turn.coordinator import Coordinate, Undo
+from gateway.turn.document import project
+from gateway.turn.executor import Execute
+from gateway.turn.gather import Gather
+from gateway.turn.operations import Place, turn_operations
+from gateway.turn.parts import Parts, assemble
+from gateway.turn.planner import Clarify, PlanTask
+from gateway.turn.responder import Respond, Save
+from gateway.turn.state import TurnContext, TurnState
+
+TURN = "turn"
+
+
+def turn_graph(parts: Parts, context: TurnContext) -> Graph:
+    """The nodes of a turn, with what shapes it."""
+    asker = Asker(parts, context)
+    nodes: list[AnyNode] = [
+        Gather(),
+        PlanTask(parts, context, asker),
+        Clarify(),
+        Execute(parts, context, asker),
+        Coordinate(parts, context),
+        Undo(parts),
+        Respond(context, asker),
+        Save(),
+    ]
+    return Graph(TURN, nodes, start="Gather")
+
+
+def turn_type(home: Path, registry: Callable[[], Registry], model: Model, *, stream: bool = False) -> GraphType:
+    """The kind of run that a turn is; `stream` reports the models' answers as they are generated."""
+
+    def build(context: TurnContext, pinned: Pinned) -> Graph:
+        return turn_graph(assemble(pinned, registry()), context)
+
+    def operations(row: RunRow, context: TurnContext, pinned: Pinned) -> Mapping[str, Operation]:
+        place = Place(home, context.session, row.ordinal or 0)
+        return turn_operations(place, context, registry(), model, stream=stream)
+
+    return GraphType(TURN, TurnContext, TurnState, build, operations, project(home))

@@ -1,0 +1,176 @@
+"""The outside world of a turn, as operations: the model, the tools with their narrowed schemas, what is known, and what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gateway.engine.files import write_atomically
+from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
+from gateway.errors import ToolError
+from gateway.llm.model import ModelResponse, model_operation
+from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
+from gateway.turn.state import TurnContext
+
+KEPT = 3  # earlier turns of the session in §1
+SHOWN = 300  # characters of each earlier response
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a turn happens: its home, its session's folder, its number."""
+
+    home: Path
+    session: str
+    turn: int
+
+    @property
+    def folder(self) -> Path:
+        return turn_folder(self.home, self.session, self.turn)
+
+
+def turn_folder(home: Path, session: str, turn: int) -> Path:
+    """Where a turn's documents are: `turns/<session>/<turn, four digits>`."""
+    return home / "turns" / session / f"{turn:04d}"
+
+
+def turn_operations(
+    place: Place, context: TurnContext, registry: Registry, model: Model, *, stream: bool
+) -> dict[str, Operation]:
+    """Every operation that a turn may call, by name: `model.complete`, `turn.gather`, `turn.save`, `tools.schemas`,
+    and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
+    told = _Told(place, context)
+    operations = [
+        replace(model_operation(model, stream=stream), charge=charge_of),
+        Operation("turn.gather", told.gather, Effect.READ, deadline_s=30),
+        Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
+        Operation("tools.schemas", _schemas(registry, told), Effect.READ, deadline_s=30),
+    ]
+    for tool in registry:
+        operations.append(_tool(tool, told))
+        if tool.undo is not None:
+            operations.append(_undo(tool, told))
+    return {operation.name: operation for operation in operations}
+
+
+def charge_of(response: Json) -> dict[str, float]:
+    """What a model call adds to the run's counters."""
+    usage = ModelResponse.model_validate(response).usage
+    return {
+        "model_calls": 1,
+        "tokens": usage.prompt_tokens + usage.completion_tokens,
+        "prompt_tokens": usage.prompt_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost_usd": usage.cost_usd,
+    }
+
+
+class _Told:
+    """What tools are told about the turn, and the turn's own two operations."""
+
+    def __init__(self, place: Place, context: TurnContext) -> None:
+        self.place = place
+        self.context = context
+
+    def tool_context(self, scope: Scope) -> ToolContext:
+        return ToolContext(
+            workspace=Path(self.context.workspace),
+            home=self.place.home,
+            artifacts=scope.artifacts,
+            session=self.place.session,
+            turn=self.place.turn,
+            now=scope.clock.now(),
+            settings=self.context.settings,
+        )
+
+    async def gather(self, args: Json, scope: Scope) -> Json:
+        """What bears on the request: earlier turns of the session (newest last), and what is remembered."""
+        items: list[dict[str, str]] = []
+        for number in range(max(1, self.place.turn - KEPT), self.place.turn):
+            path = turn_folder(self.place.home, self.place.session, number) / "summary.json"
+            if path.exists():
+                said = json.loads(path.read_text())
+                response = said["response"] if len(said["response"]) <= SHOWN else said["response"][:SHOWN] + " […]"
+                items.append({"title": f"Turn {number}", "text": f"User: {said['request']}\nAnswer: {response}"})
+        remembered = await self._remembered(args["request"], scope)
+        if remembered:
+            items.append({"title": "Memory", "text": remembered})
+        return items
+
+    async def _remembered(self, request: str, scope: Scope) -> str:
+        from gateway.tools.memory import SearchArgs, memory_search
+
+        try:
+            found: ToolResult = await memory_search.run(SearchArgs(query=request[:500]), self.tool_context(scope))
+        except ToolError as error:
+            return f"(the memory cannot be read: {error})"
+        return found.text if found.data["memories"] else ""
+
+    async def save(self, args: Json, scope: Scope) -> Json:
+        """The turn in short, for the turns after it."""
+        text = json.dumps(args, ensure_ascii=False, indent=1)
+        write_atomically(self.place.folder / "summary.json", text.encode())
+        return None
+
+
+def _schemas(registry: Registry, told: _Told) -> Any:
+    async def schemas(args: Json, scope: Scope) -> Json:
+        results = tuple(load_result(scope.artifacts, sha256) for sha256 in args["results"])
+        situation = Situation(told.context.request, tuple(args["goals"]), results)
+        context = told.tool_context(scope)
+        found: dict[str, Json] = {}
+        for name in args["tools"]:
+            try:
+                found[name] = registry.get(name).schema(context, situation)
+            except ToolError as error:
+                scope.progress("tool.unavailable", {"tool": name, "error": str(error)})
+        return found
+
+    return schemas
+
+
+def _tool(tool: Tool, told: _Told) -> Operation:
+    async def run(args: Json, scope: Scope) -> Json:
+        try:
+            parsed = tool.args.model_validate(args)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise ToolError(f"{tool.name}: {place or 'arguments'}: {first['msg']}") from error
+        result = await tool.run(parsed, told.tool_context(scope))
+        return result.model_dump()
+
+    reconcile = None
+    if tool.reconcile is not None:
+        look = tool.reconcile
+
+        async def reconcile(args: Json, scope: Scope) -> Reconciliation:
+            return await look(tool.args.model_validate(args), told.tool_context(scope))
+
+    effect = tool.effect if isinstance(tool.effect, Effect) else Effect.ONCE
+    return Operation(f"tool.{tool.name}", run, effect, tool.deadline_s, reconcile)
+
+
+def _undo(tool: Tool, told: _Told) -> Operation:
+    take_back = tool.undo
+    assert take_back is not None
+
+    async def run(args: Json, scope: Scope) -> Json:
+        result = load_result(scope.artifacts, args["result"])
+        done = ToolResult(ok=result["ok"], text=result["text"], data=dict(result["data"]))
+        await take_back(tool.args.model_validate(result["args"]), done, told.tool_context(scope))
+        return None
+
+    return Operation(f"undo.{tool.name}", run, Effect.IDEMPOTENT, tool.deadline_s)
+
+
+def load_result(artifacts: Artifacts, sha256: str) -> Mapping[str, Json]:
+    """A tool's result: `{"tool", "args", "ok", "text", "data"}`."""
+    found: Mapping[str, Json] = json.loads(artifacts.get(sha256))
+    return found

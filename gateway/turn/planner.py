@@ -1,0 +1,112 @@
+"""The Planner, strategic: which task type and which goals, or an answer, or a question. It never names tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.engine.journal import Visit
+from gateway.engine.nodes import Node, Route
+from gateway.turn.asking import Asked, Asker
+from gateway.turn.parts import Parts
+from gateway.turn.sections import sections
+from gateway.turn.state import Item, Plan, TurnContext, TurnState
+from gateway.turn.task_state import TaskState
+
+MAX_PLANS = 3
+MAX_GOALS = 4
+
+
+@dataclass(frozen=True)
+class Planned:
+    plan: Plan
+    asked: Asked | None
+
+
+class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
+    """`PLANNER_DECISION`: EXECUTE, COMPLETE or CLARIFY."""
+
+    name = "Plan"
+    on_success = Route[TurnState](lambda state: state.next, ("Execute", "Clarify", "Respond"))
+    spends = ("steps", "plans")
+
+    def __init__(self, parts: Parts, context: TurnContext, asker: Asker) -> None:
+        self._programs = parts.programs
+        self._context = context
+        self._asker = asker
+
+    def build_input(self, state: TurnState, context: TurnContext) -> TurnState:
+        return state
+
+    async def execute(self, given: TurnState, visit: Visit) -> Planned:
+        if self._context.task_type is not None and not given.plans:
+            goal = Plan(
+                action="EXECUTE",
+                reasoning="the task type was given",
+                task_type=self._context.task_type,
+                goals=(self._context.request,),
+            )
+            return Planned(goal, None)
+        if sum(plan.action == "EXECUTE" for plan in given.plans) >= MAX_PLANS:
+            return Planned(Plan(action="COMPLETE", reasoning=f"{MAX_PLANS} plans were made: no more are"), None)
+        asked = await self._asker.decide(
+            visit,
+            given,
+            "planner",
+            sections(self._context.request, given, visit.artifacts),
+            self._question(given),
+            self._schema(),
+            type="PLANNER_DECISION",
+        )
+        return Planned(Plan(**asked.value), asked)
+
+    def apply_output(self, state: TurnState, output: Planned) -> TurnState:
+        plan, asked = output.plan, output.asked
+        follows = {"EXECUTE": "Execute", "CLARIFY": "Clarify", "COMPLETE": "Respond"}
+        state = state.with_(plans=(*state.plans, plan), next=follows[plan.action])
+        if plan.action == "EXECUTE":
+            program = self._programs[plan.task_type]
+            cursor = program.start()
+            state = state.with_(cursor=cursor, task=TaskState.of(program, cursor), escalated="")
+        if asked is None:
+            return state
+        return state.with_(packs=(*state.packs, asked.pack), asked=state.asked + asked.calls)
+
+    def _question(self, state: TurnState) -> str:
+        if state.escalated:
+            return f"The Task Executor stopped: {state.escalated}. What now? Answer with your PLANNER_DECISION."
+        return "Answer with your PLANNER_DECISION for this request."
+
+    def _schema(self) -> dict[str, Any]:
+        text = {"type": "string", "minLength": 1, "maxLength": 600}
+        goals = {"type": "array", "items": {**text, "maxLength": 240}, "minItems": 1, "maxItems": MAX_GOALS}
+        task_type = {"type": "string", "enum": sorted(self._programs)}
+        return {
+            "anyOf": [
+                _closed("EXECUTE", task_type=task_type, goals=goals),
+                _closed("COMPLETE", response=text),
+                _closed("CLARIFY", question=text),
+            ]
+        }
+
+
+class Clarify(Node[TurnState, TurnContext, str, str]):
+    """A question to the user: the run waits for the answer, then the Planner goes on with it."""
+
+    name = "Clarify"
+    on_success = "Plan"
+
+    def build_input(self, state: TurnState, context: TurnContext) -> str:
+        return state.plan.question
+
+    async def execute(self, given: str, visit: Visit) -> str:
+        return await visit.ask("clarify", given)
+
+    def apply_output(self, state: TurnState, output: str) -> TurnState:
+        return state.with_(clarified=(*state.clarified, Item(title=state.plan.question, text=output)))
+
+
+def _closed(action: str, **properties: Any) -> dict[str, Any]:
+    reasoning = {"type": "string", "maxLength": 200}
+    every = {"reasoning": reasoning, "action": {"type": "string", "const": action}, **properties}
+    return {"type": "object", "properties": every, "required": list(every), "additionalProperties": False}

@@ -1,0 +1,81 @@
+"""Respond and Save: what the user gets, and what later turns know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.engine.journal import Visit
+from gateway.engine.nodes import Node
+from gateway.engine.ports import Artifacts
+from gateway.turn.asking import Asked, Asker
+from gateway.turn.operations import load_result
+from gateway.turn.sections import sections
+from gateway.turn.state import Entry, TurnContext, TurnState
+
+
+@dataclass(frozen=True)
+class Responded:
+    text: str
+    asked: Asked | None
+
+
+class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
+    """The response: the Planner's own where nothing was done, else a model's from §4; what was changed is said by code."""
+
+    name = "Respond"
+    on_success = "Save"
+
+    def __init__(self, context: TurnContext, asker: Asker) -> None:
+        self._context = context
+        self._asker = asker
+
+    def build_input(self, state: TurnState, context: TurnContext) -> TurnState:
+        return state
+
+    async def execute(self, given: TurnState, visit: Visit) -> Responded:
+        if given.plan.action == "COMPLETE" and given.plan.response:
+            return Responded(given.plan.response, None)
+        record = sections(self._context.request, given, visit.artifacts)
+        stopped = f" The task could not be finished: {given.escalated}." if given.escalated else ""
+        asked = await self._asker.write(visit, given, "responder", record, f"Write the answer to the user.{stopped}")
+        facts = outcomes(given.entries, visit.artifacts)
+        return Responded("\n\n".join([asked.value, *(["\n".join(facts)] if facts else [])]), asked)
+
+    def apply_output(self, state: TurnState, output: Responded) -> TurnState:
+        state = state.with_(response=output.text)
+        if output.asked is None:
+            return state
+        return state.with_(packs=(*state.packs, output.asked.pack), asked=state.asked + output.asked.calls)
+
+
+class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
+    """Keeps the turn in short for those after it."""
+
+    name = "Save"
+
+    def build_input(self, state: TurnState, context: TurnContext) -> dict[str, Any]:
+        return {
+            "request": context.request,
+            "response": state.response or "",
+            "task_types": [plan.task_type for plan in state.plans if plan.task_type],
+        }
+
+    async def execute(self, given: dict[str, Any], visit: Visit) -> None:
+        await visit.call("turn.save", given)
+
+    def apply_output(self, state: TurnState, output: None) -> TurnState:
+        return state
+
+
+def outcomes(entries: Sequence[Entry], artifacts: Artifacts) -> list[str]:
+    """What is different now, from the tools' own results: facts that need no model."""
+    lines: dict[str, None] = {}
+    for entry in entries:
+        if entry.undone or not entry.ok:
+            continue
+        summary = load_result(artifacts, entry.result)["data"].get("changed")
+        if summary:
+            lines[f"- {summary}"] = None
+    return list(lines)

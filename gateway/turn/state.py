@@ -1,0 +1,108 @@
+"""What a turn is about, and where it is: plain data, small enough to be saved after every node."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from gateway.engine.ports import Json
+from gateway.turn.patterns.cursor import Cursor
+from gateway.turn.task_state import TaskState
+
+
+class Plain(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TurnContext(Plain):
+    """What does not change during a turn. `settings` is the configuration without secrets; `task_type` fixes the type."""
+
+    request: str
+    session: str
+    workspace: str
+    models: dict[str, str]
+    settings: dict[str, Json]
+    task_type: str | None = None
+    assume_yes: bool = False
+
+
+class Item(Plain):
+    """Something that the gateway knows and that bears on the request."""
+
+    title: str
+    text: str
+
+
+class Plan(Plain):
+    """A decision of the Planner, by code where `reasoning` says so."""
+
+    action: Literal["EXECUTE", "COMPLETE", "CLARIFY"]
+    reasoning: str = ""
+    task_type: str = ""
+    goals: tuple[str, ...] = ()
+    response: str = ""
+    question: str = ""
+
+
+class Pending(Plain):
+    """A tool call that was decided and has not been made. `args` are whole: chosen and known together."""
+
+    tool: str
+    args: dict[str, Json]
+    reasoning: str
+    label: str
+    step: str
+    candidate: int = 0
+
+
+class Entry(Plain):
+    """A tool call that was made: its result is an artifact, `{"tool", "args", "ok", "text", "data"}` as JSON."""
+
+    tool: str
+    args: dict[str, Json]
+    reasoning: str
+    label: str
+    step: str
+    plan: int
+    ok: bool
+    result: str
+    s: float
+    candidate: int = 0
+    undone: bool = False
+
+
+class Pack(Plain):
+    """A prompt that was sent: the artifact of its readable form."""
+
+    recipe: str
+    sha256: str
+
+
+class TurnState(Plain):
+    """The turn's part of the run's state. `next` is the node that its last decision leads to."""
+
+    gathered: tuple[Item, ...] = ()
+    clarified: tuple[Item, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    packs: tuple[Pack, ...] = ()
+    asked: int = 0
+    """Model calls so far."""
+    cursor: Cursor | None = None
+    task: TaskState | None = None
+    pending: Pending | None = None
+    escalated: str = ""
+    response: str | None = None
+    next: str = "Plan"
+
+    @property
+    def plan(self) -> Plan:
+        return self.plans[-1]
+
+    def mine(self) -> tuple[Entry, ...]:
+        """The calls of the current plan, in order."""
+        return tuple(entry for entry in self.entries if entry.plan == len(self.plans))
+
+    def with_(self, **changes: Any) -> TurnState:
+        return self.model_copy(update=changes)

@@ -1,4 +1,4 @@
-"""A GGUF model of a few thousand random weights, written in milliseconds: llama.cpp loads and runs it like any other."""
+"""A GGUF model of a few thousand random weights, written in milliseconds: llama.cpp runs it like any other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import struct
 from pathlib import Path
 
-U32, I32, F32, STRING, ARRAY = 4, 5, 6, 8, 9
+U32, I32, F32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
 ALIGNMENT = 32
 EMBEDDING, HEADS, FEED_FORWARD, TRAINED_CTX = 32, 2, 64, 8192
 UNKNOWN, CONTROL, BYTE = 2, 3, 6  # token types
@@ -31,6 +31,7 @@ def write(path: Path, seed: int = 0) -> None:
             _pair("tokenizer.ggml.scores", ARRAY, _array(F32, [struct.pack("<f", 0.0)] * len(TOKENS))),
             _pair("tokenizer.ggml.token_type", ARRAY, _array(I32, [struct.pack("<i", kind) for kind in TYPES])),
             _pair("tokenizer.ggml.bos_token_id", U32, struct.pack("<I", 1)),
+            _pair("tokenizer.ggml.add_space_prefix", BOOL, b"\0"),  # there is no token for the prefix
             _pair("tokenizer.ggml.eos_token_id", U32, struct.pack("<I", 2)),
         ]
     )
@@ -50,7 +51,7 @@ def write(path: Path, seed: int = 0) -> None:
         count = shape[0] * (shape[1] if len(shape) == 2 else 1)
         tensors += _string(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(data))
         data += _aligned(struct.pack(f"<{count}f", *(draw.gauss(0, 0.1) for _ in range(count))))
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(shapes), 13)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(shapes), 14)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(_aligned(head + metadata + tensors) + data)
 

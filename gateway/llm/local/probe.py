@@ -19,10 +19,10 @@ class Activity:
     decoded: float
 
 
-def is_healthy(address: ServerAddress, timeout_s: float = HEALTH_TIMEOUT_S) -> bool:
+def is_healthy(address: ServerAddress) -> bool:
     """Whether the server answers; it does so at once also while it works on requests."""
     try:
-        return _get(address, "/health", timeout_s)[0] == 200
+        return _get(address, "/health", HEALTH_TIMEOUT_S)[0] == 200
     except (OSError, http.client.HTTPException):
         return False
 

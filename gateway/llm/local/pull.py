@@ -55,6 +55,10 @@ def pull(
                 return _pull(model, home, progress, sources)
         except Timeout:
             progress(PullProgress("waiting", 0, model.size))
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise ModelUnavailable(f"the disk is full: {partial}", hint="free some space and pull again") from error
 
 
 def _pull(model: LocalModel, home: Path, progress: Callable[[PullProgress], None], sources: Sequence[Source]) -> Path:
@@ -70,13 +74,8 @@ def _pull(model: LocalModel, home: Path, progress: Callable[[PullProgress], None
             progress(PullProgress("done", model.size, model.size))
             return file
     partial.mkdir(parents=True, exist_ok=True)
-    try:
-        _check_space(model, partial)
-        fetched, source = _fetch(model, partial, progress, sources)
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        raise ModelUnavailable(f"the disk is full: {partial}", hint="free some space and pull again") from error
+    _check_space(model, partial)
+    fetched, source = _fetch(model, partial, progress, sources)
     progress(PullProgress("verifying", model.size, model.size, source.name))
     if fetched.stat().st_size != model.size or files.sha256_of(fetched) != model.sha256:
         shutil.rmtree(partial)

@@ -55,10 +55,15 @@ def serve(
                 on_ready(address)
                 _stay(registration, address, idle_s)
             finally:
+                signal.signal(
+                    signal.SIGINT, signal.SIG_DFL
+                )  # the requests in work are waited for: a second Ctrl-C ends it
                 registration.withdraw(address.pid)
     except Timeout:
+        other = registration.read()
         raise ModelUnavailable(
-            f"a server of {model.name} is running already", hint=f"echelon models stop {model.name}"
+            f"a server of {model.name} is running already",
+            hint=f"use the one at http://{other.host}:{other.port}/v1, or end it: process {other.pid}" if other else "",
         ) from None
 
 
@@ -113,7 +118,6 @@ def _stay(registration: Registration, address: ServerAddress, idle_s: float | No
 
 def main() -> None:
     model, home, idle_s = sys.argv[1:]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     serve(LocalModel.model_validate_json(model), Path(home), idle_s=float(idle_s))
 
 

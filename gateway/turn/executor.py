@@ -52,13 +52,13 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
     async def execute(self, given: TurnState, visit: Visit) -> Decided:
         program = self._parts.programs[given.plan.task_type]
         assert given.cursor is not None
-        scope = scope_of(given, visit.artifacts)
+        scope = scope_of(self._context, given, visit.artifacts)
         cursor = program.resolve(given.cursor, scope)
         if cursor.ended:
             return Decided(cursor, escalated=cursor.reason if cursor.end is MoveKind.ESCALATE else "")
         if cursor.undo:
             return Decided(cursor)
-        moves = program.moves(cursor, scope)
+        moves = offered(program.moves(cursor, scope), given)
         schemas = await self._schemas(visit, given, moves)
         only = forced(moves, schemas)
         if only is not None:
@@ -134,12 +134,23 @@ def allowed_tools(parts: Parts, context: TurnContext) -> list[str]:
     return [name for name in parts.registry.names() if not any(fnmatchcase(name, glob) for glob in denied)]
 
 
-def scope_of(state: TurnState, artifacts: Artifacts) -> Scope:
-    """What a pattern's expressions see: this task's results; `context` has what was gathered and every result before this task."""
-    results = tuple(load_result(artifacts, entry.result) for entry in state.mine())
-    earlier = [load_result(artifacts, entry.result) for entry in state.entries if entry.plan != len(state.plans)]
-    gathered = [item.model_dump() for item in state.gathered]
-    return Scope(results, {"gathered": gathered, "results": earlier}, {})
+def offered(moves: Sequence[Move], state: TurnState) -> tuple[Move, ...]:
+    """The moves without ESCALATE where nothing has failed yet: a small model takes it for a way to say that it is unsure."""
+    onward = tuple(move for move in moves if move.kind is not MoveKind.ESCALATE)
+    return onward if onward and all(entry.ok for entry in state.mine()) else tuple(moves)
+
+
+def scope_of(context: TurnContext, state: TurnState, artifacts: Artifacts) -> Scope:
+    """What a pattern's expressions see: this task's results, and as `context` the request, the goals, what was gathered,
+    and the results of the whole turn."""
+    every = [(entry.plan, load_result(artifacts, entry.result)) for entry in state.entries]
+    known = {
+        "request": context.request,
+        "goals": list(state.plan.goals),
+        "gathered": [item.model_dump() for item in state.gathered],
+        "results": [result for _, result in every],
+    }
+    return Scope(tuple(result for plan, result in every if plan == len(state.plans)), known, {})
 
 
 def _pending(move: Move, tool: str, chosen: Mapping[str, Any], reasoning: str) -> Pending:

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -132,8 +133,11 @@ class Corpus:
                 if suffix.lower() not in SUFFIXES or (suffix.lower() in HTML_SUFFIXES and _NOISE.fullmatch(stem)):
                     continue
                 full = os.path.join(folder, name)
-                status = os.stat(full)
-                if status.st_size <= MAX_FILE_BYTES:
+                try:
+                    status = os.stat(full)
+                except OSError:
+                    continue  # a link to nowhere, or gone in the meantime
+                if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES:
                     yield os.path.relpath(full, self._root), (status.st_mtime_ns, status.st_size)
 
     def _index(self, connection: sqlite3.Connection, path: str, stamp: tuple[int, int]) -> None:
@@ -146,7 +150,10 @@ class Corpus:
         )
 
     def _read(self, path: str) -> str:
-        return (self._root / path).read_text("utf-8", "replace")
+        try:
+            return (self._root / path).read_text("utf-8", "replace")
+        except OSError as error:
+            raise ToolError(f"{path} of the corpus cannot be read: {error.strerror}") from error
 
     def _quotes(self, connection: sqlite3.Connection, rows: list[_Row]) -> list[Quote]:
         quotes: list[Quote] = []
@@ -271,7 +278,7 @@ def _fitting(blocks: list[Block]) -> list[Block]:
     room = MAX_QUOTE
     for block in blocks:
         if len(block.text) > room:
-            if not chosen or room > MAX_QUOTE // 2:
+            if not chosen or room > MAX_QUOTE // 3:
                 chosen.append(_cut(block, room))
             break
         chosen.append(block)

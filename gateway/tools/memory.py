@@ -93,7 +93,8 @@ def _search(path: Path, query: str) -> list[dict[str, Any]]:
         return []
     with database(path, _SCHEMA) as connection:
         rows = connection.execute(
-            "SELECT m.key, m.text, m.session, m.turn, m.saved_at FROM memories_text JOIN memories AS m ON m.id = rowid "
+            "SELECT m.key, m.text, m.session, m.turn, m.saved_at "
+            "FROM memories_text JOIN memories AS m ON m.id = memories_text.rowid "
             "WHERE memories_text MATCH ? ORDER BY bm25(memories_text), m.saved_at DESC, m.id DESC LIMIT ?",
             (any_of(words), MAX_FOUND),
         ).fetchall()

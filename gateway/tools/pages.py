@@ -28,8 +28,11 @@ _BLOCKS = _HEADINGS | frozenset(
 )  # fmt: skip
 _SKIPPED_TAGS = frozenset({"nav", "script", "style", "footer", "form", "noscript", "template", "svg", "button"})
 _SKIPPED_CLASSES = frozenset(
-    {"headerlink", "toctree-wrapper", "contents", "versionadded", "versionchanged", "sphinxsidebar", "related"}
-)
+    {
+        "headerlink", "toctree-wrapper", "contents", "versionadded", "versionchanged", "admonition-title",
+        "sphinxsidebar", "related",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

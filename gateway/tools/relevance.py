@@ -46,11 +46,13 @@ def relevant_files(workspace: Workspace, situation: Situation) -> list[str]:
             sources = [each for each in pointed if not is_test_file(each)]
             return [*sources, *(each for each in pointed if is_test_file(each))][:MAX_POINTED]
     words = {each for each in re.findall(r"[a-z]\w{2,}", _asked(situation).lower()) if each not in STOP_WORDS}
-    score = {path: sum(3 for word in words if word in path.lower()) for path in files}
-    for path in [each for each in files if each.endswith(".py")][:MAX_SEARCHED]:
+    score: dict[str, float] = {path: sum(3 for word in words if word in path.lower()) for path in files}
+    for path in files[:MAX_SEARCHED] if words else []:
         text = _text(workspace, path).lower()
         score[path] += sum(1 for word in words if word in text)
-    ranked = sorted(files, key=lambda each: (is_test_file(each), not each.endswith(".py"), -score[each], each))
+    for path in filter(is_test_file, files):
+        score[path] /= 2  # a test has the words of what it tests
+    ranked = sorted(files, key=lambda each: (-score[each], is_test_file(each), not each.endswith(".py"), each))
     return ranked[:MAX_OFFERED]
 
 
@@ -150,15 +152,16 @@ def _reached_by_failure(
     workspace: Workspace, path: str, found: list[Definition], situation: Situation
 ) -> list[Definition]:
     """Definitions in the traceback, the deepest first, then those that the failing tests use."""
+    failures = last_failure(situation)
     reached: list[Definition] = []
-    for failure in last_failure(situation):
+    for failure in failures:
         for frame in reversed(failure["files"]):
             if frame["path"] == path:
                 reached += _around(frame["line"], found)
-        for frame in failure["files"]:
-            if is_test_file(frame["path"]) and frame["path"] != path:
-                for test in _around(frame["line"], definitions(_text(workspace, frame["path"]))):
-                    reached += _used(test.node, found)
+    for frame in (each for failure in failures for each in failure["files"]):
+        if is_test_file(frame["path"]) and frame["path"] != path:
+            for test in _around(frame["line"], definitions(_text(workspace, frame["path"]))):
+                reached += _used(test.node, found)
     return list(dict.fromkeys(reached))
 
 

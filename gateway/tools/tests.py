@@ -24,6 +24,7 @@ from gateway.tools.workspace import Workspace
 
 DEADLINE_S = 120.0
 _TESTS_S = 105.0  # what the tests get of it; the rest is for ending them and reading the report
+_DUMP_S = 95.0  # after which a test that still runs tells where it is
 _DETAILED = 4  # failures that are told in full
 _LISTED = 20  # failures that are named at all
 _SOURCE_LINES = 25
@@ -81,7 +82,7 @@ async def _run_pytest(workspace: Workspace, target: str | None, folder: Path) ->
     command = [
         *(str(own) if own.exists() else sys.executable, "-m", "pytest", "-q", "--tb=short", "--color=no"),
         *("-p", "no:cacheprovider", "-o", "junit_family=xunit1", f"--junitxml={folder / 'report.xml'}"),
-        *("-o", f"faulthandler_timeout={_TESTS_S - 5:g}", f"--basetemp={folder / 'tmp'}"),
+        *("-o", f"faulthandler_timeout={_DUMP_S:g}", f"--basetemp={folder / 'tmp'}"),
     ]
     if target:
         command += ["--", target]

@@ -68,13 +68,13 @@ class Workspace:
         with self._parent(name) as (folder, last), _said_of(path):
             # O_NONBLOCK: opening a named pipe must not wait for its writer
             handle = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-            with os.fdopen(handle, "rb") as file:
-                status = os.fstat(handle)
-                if stat.S_ISDIR(status.st_mode):
-                    raise ToolError(f"{path} is a folder, not a file")
-                if not stat.S_ISREG(status.st_mode):
-                    raise ToolError(f"{path} is not a regular file")
-                data = file.read(limit + 1)
+            try:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise ToolError(f"{path} is not a file that can be read")
+                with os.fdopen(handle, "rb", closefd=False) as file:
+                    data = file.read(limit + 1)
+            finally:
+                os.close(handle)
         if len(data) > limit:
             raise ToolError(f"{path} is larger than {limit:,} bytes")
         return data

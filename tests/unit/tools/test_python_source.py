@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import ast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.tools.python_source import definitions, replaced
+from gateway.tools.source_text import SourceText, decode
+
+_FUNCTION = st.builds(
+    lambda decorated, body, doc: (
+        ("@wraps\n" if decorated else "")
+        + "def NAME(self, x=1):\n"
+        + ('    """One.\n\n      Two.\n    """\n' if doc else "")
+        + f"    return {body!r}\n"
+    ),
+    st.booleans(),
+    st.one_of(st.integers(), st.text(max_size=10), st.binary(max_size=5)),
+    st.booleans(),
+)
+
+
+def _file(functions: list[str], newline: str) -> str:
+    inside = "class C:\n" + "\n".join(
+        "".join("    " + line + "\n" if line else "\n" for line in each.replace("NAME", f"m{i}").split("\n"))
+        for i, each in enumerate(functions)
+    )
+    outside = "\n\n".join(each.replace("NAME", f"f{i}") for i, each in enumerate(functions))
+    return f"import os\n\n\n{outside}\n\n{inside}\nX = 1\n".replace("\n", newline)
+
+
+@given(st.lists(_FUNCTION, min_size=1, max_size=3), st.sampled_from(["\n", "\r\n"]))
+def test_replacing_a_definition_by_itself_changes_nothing(functions: list[str], newline: str) -> None:
+    file = decode(_file(functions, newline).encode(), "a.py")
+    for each in definitions(file.text):
+        source = "".join(file.lines[each.first - 1 : each.last])
+        assert replaced(file, each.name, source) == (file.text, [])
+
+
+@given(st.lists(_FUNCTION, min_size=2, max_size=3))
+def test_only_the_lines_of_the_definition_change(functions: list[str]) -> None:
+    file = SourceText(_file(functions, "\n"))
+    target = next(each for each in definitions(file.text) if each.name == "C.m0")
+    text, _ = replaced(file, "C.m0", "def m0(self):\n    return 'new'\n")
+    assert text.startswith("".join(file.lines[: target.first - 1]))
+    assert text.endswith("".join(file.lines[target.last :]))
+    assert [each.name for each in definitions(text)] == [each.name for each in definitions(file.text)]
+    ast.parse(text)
+
+
+def test_definitions_are_found_in_branches_and_nested_classes() -> None:
+    text = (
+        "if True:\n    def a(): ...\nelse:\n    def b(): ...\nclass C:\n    class D:\n        async def e(self): ...\n"
+    )
+    assert [each.name for each in definitions(text)] == ["a", "b", "C", "C.D", "C.D.e"]
+    assert definitions("def broken(:") == []

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import skills_ref
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from gateway.tools import skill
+from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
+from gateway.tools.skill import SkillArgs, render
+
+Call = Callable[..., Awaitable[ToolResult]]
+
+STEPS = ["1. Open a group", "- Create the tasks", "Let the block end"]
+CODE = "async with g:\n    pass"
+SOURCE = [
+    {
+        "title": "Tasks",
+        "source": "lib/tasks.html#g",
+        "heading": "Groups",
+        "quote": "Groups wait\n\nfor all.",
+        "code": "",
+    },
+    {
+        "title": "Tasks",
+        "source": "lib/tasks.html#e",
+        "heading": "Tasks",
+        "quote": f"So:\n\n```x```\n{CODE}",
+        "code": CODE,
+    },
+]
+
+
+def _args(**changed: Any) -> dict[str, Any]:
+    usual = {"name": "task-groups", "description": "Run tasks together: when all must end.", "instructions": STEPS}
+    return usual | {"source": SOURCE} | changed
+
+
+async def test_a_skill_is_valid_and_quotes_its_sources_word_for_word(ctx: ToolContext, call: Call) -> None:
+    result = await call("skill.generator", **_args())
+    assert result.ok
+    assert result.data["path"] == "skills/task-groups/SKILL.md"
+    assert result.data["sources"] == ["lib/tasks.html#g", "lib/tasks.html#e"]
+    folder = ctx.home / "skills" / "task-groups"
+    assert skills_ref.validate(folder) == []
+    assert skills_ref.read_properties(folder).description == "Run tasks together: when all must end."
+    text = (folder / "SKILL.md").read_text()
+    assert "1. Open a group\n2. Create the tasks\n3. Let the block end\n" in text
+    assert all(each["quote"] in text and each["source"] in text for each in SOURCE)
+    assert "## Example\n\nFrom Tasks (`lib/tasks.html#e`):\n\n```python\nasync with g:\n    pass\n```" in text
+    assert "````text\nSo:\n\n```x```" in text, "a fence in a quote does not end it"
+
+
+async def test_the_same_skill_again_is_the_same_and_another_is_a_version(ctx: ToolContext, call: Call) -> None:
+    first = await call("skill.generator", **_args())
+    assert await call("skill.generator", **_args()) == first
+    old = (ctx.home / "skills/task-groups/SKILL.md").read_bytes()
+    second = await call("skill.generator", **_args(source=[]))
+    assert (first.data["version"], second.data["version"]) == (1, 2)
+    assert await call("skill.generator", **_args(source=[])) == second
+    assert [each.read_bytes() for each in (ctx.home / "skills/.versions/task-groups").iterdir()] == [old]
+    assert [each.name for each in (ctx.home / "skills/task-groups").iterdir()] == ["SKILL.md"]
+
+
+async def test_a_skill_that_is_not_valid_leaves_nothing_behind(
+    ctx: ToolContext, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(skill, "render", lambda args: b"no front matter")
+    result = await call("skill.generator", **_args())
+    assert not result.ok
+    assert "must start with YAML frontmatter" in result.text
+    assert not (ctx.home / "skills").exists()
+
+
+def test_models_are_not_asked_for_sources(ctx: ToolContext, registry: Registry) -> None:
+    schema = registry.get("skill.generator").schema(ctx, Situation("?"))
+    assert list(schema["properties"]) == ["name", "description", "instructions"]
+    assert "$defs" not in schema
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("Task Groups!", "task-groups"), ("--Été--2 ", "ete-2"), ("a" * 80, "a" * 64), ("x_y/../z", "x-y-z")],
+)
+def test_names_are_made_to_fit_the_standard(name: str, slug: str) -> None:
+    assert SkillArgs(**_args(name=name)).name == slug
+
+
+def test_a_name_without_letters_and_too_few_steps_are_refused() -> None:
+    for wrong in ({"name": "!!"}, {"instructions": ["one step", "two steps"]}, {"description": "short"}):
+        with pytest.raises(ValidationError):
+            SkillArgs(**_args(**wrong))
+
+
+@given(st.text(min_size=10, max_size=80), st.text(min_size=1, max_size=60))
+def test_any_description_and_quote_make_a_valid_skill(description: str, quote: str) -> None:
+    source = [{"title": "T", "source": "s", "heading": "H", "quote": quote, "code": ""}]
+    try:
+        args = SkillArgs(**_args(description=description, source=source))
+    except ValidationError:
+        return  # nothing but white space
+    document = render(args)
+    assert skill._problems(args.name, document) == []
+    assert quote in document.decode()

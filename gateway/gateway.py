@@ -1,8 +1,8 @@
 """The library's face: requests in, turns out. The command line and the server are thin over it.
 
-    async with Gateway(Settings.load()) as gateway:
-        turn = await gateway.run("Remember that my deploy server is called heron")
-        print(turn.response, turn.context)
+async with Gateway(Settings.load()) as gateway:
+    turn = await gateway.run("Remember that my deploy server is called heron")
+    print(turn.response, turn.context)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.config import Settings
 from gateway.engine.artifacts import ArtifactStore
-from gateway.engine.events import Event
+from gateway.engine.events import CALL_ENDED, Event
 from gateway.engine.ports import Clock, Model, Notify, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
@@ -29,6 +29,8 @@ from gateway.redact import redactor
 from gateway.tools.registry import Registry
 
 if TYPE_CHECKING:
+    from gateway.engine.graph import Graph
+    from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext
 
 ROLES = ("planner", "executor", "responder")
@@ -37,7 +39,10 @@ SESSION_POLL_S = 0.2
 
 @dataclass(frozen=True)
 class Turn:
-    """How a turn ended. `context` is the path of its `context.md`; `waiting` is set where it needs an answer."""
+    """How a turn ended. `context` is the path of its `context.md`; `waiting` is set where it needs an answer.
+
+    `error` says why it failed, and `hint` what can be done about that, where whoever raised it knew.
+    """
 
     run_id: str
     session: str
@@ -49,6 +54,7 @@ class Turn:
     context: Path
     usage: Mapping[str, float]
     waiting: Waiting | None = None
+    hint: str = ""
 
 
 class Gateway:
@@ -79,7 +85,9 @@ class Gateway:
     async def __aenter__(self) -> Gateway:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -138,7 +146,9 @@ class Gateway:
         pins = collect(self._folders("prompts"), self._folders("recipes"))
         parts = assemble(_Texts(pins), self.registry)
         if task_type is not None and task_type not in parts.programs:
-            raise UsageError(f"there is no task type {task_type!r}", hint=f"there are: {', '.join(sorted(parts.programs))}")
+            raise UsageError(
+                f"there is no task type {task_type!r}", hint=f"there are: {', '.join(sorted(parts.programs))}"
+            )
         limits = self.settings.limits
         async with self._session(session):
             row, owned = await self.runs.create(
@@ -179,11 +189,35 @@ class Gateway:
     def turn(self, number: int | None = None, session: str | None = None) -> Turn:
         """A turn by its number, None for the last; `session` None for the one of the last turn."""
         if session is None:
-            newest = [row for row in self.runs.store.runs(limit=50) if row.session is not None]
+            newest = self.turns()
             session = newest[0].session if newest else "default"
         assert session is not None
         row = self.runs.store.at(session, number)
         return self._turn(row, self.state(row))
+
+    def turns(self, session: str | None = None, limit: int = 50) -> list[RunRow]:
+        """The newest turns first, of one session or of all."""
+        return [row for row in self.runs.store.runs(session=session, limit=limit) if row.session is not None]
+
+    def graph(self, name: str = "turn") -> Graph:
+        """A kind of run as nodes and edges, as its next run would have them. Raises UsageError for an unknown name."""
+        from gateway.turn.graph import TURN, turn_graph
+        from gateway.turn.parts import assemble, collect
+        from gateway.turn.state import TurnContext
+
+        if name != TURN:
+            raise UsageError(f"there is no graph {name!r}", hint=f"there is: {TURN}")
+        parts = assemble(_Texts(collect(self._folders("prompts"), self._folders("recipes"))), self.registry)
+        return turn_graph(parts, TurnContext(request="", session="default", workspace="", models={}, settings={}))
+
+    def patterns(self) -> PatternLibrary:
+        """The task types that there are, the broken ones too: the workspace's, the home's, the shipped ones."""
+        from gateway.resources import shipped
+        from gateway.turn.patterns.library import PatternLibrary, Source
+
+        workspace, home = self._folders("prompts")
+        folders = {"workspace": workspace, "home": home, "shipped": shipped("prompts")}
+        return PatternLibrary([Source(origin, folder / "patterns") for origin, folder in folders.items()])
 
     def state(self, row: RunRow) -> RunState:
         """Where a run is, as it was last saved."""
@@ -206,16 +240,31 @@ class Gateway:
             context=turn_folder(self.home, row.session or "", row.ordinal or 0) / "context.md",
             usage=dict(state.counters),
             waiting=state.waiting,
+            hint=self._hint(row, state),
         )
+
+    def _hint(self, row: RunRow, state: RunState) -> str:
+        """What the call that failed the turn said could be done; the log has it, the state only the message."""
+        if state.error is None:
+            return ""
+        for event in reversed(self.runs.store.events(row.id)):
+            if event.kind == CALL_ENDED and "error" in event.data:
+                _, message, _, hint, _ = event.data["error"]
+                return str(hint) if message == state.error else ""
+        return ""
 
     def _context(self, request: str, session: str, task_type: str | None) -> TurnContext:
         from gateway.turn.state import TurnContext
 
         if not self.settings.workspace.is_dir():
-            raise UsageError(f"the workspace {self.settings.workspace} is not a directory", hint="name one with --workspace")
+            raise UsageError(
+                f"the workspace {self.settings.workspace} is not a directory", hint="name one with --workspace"
+            )
         models = {role: self.settings.model_for(role) for role in ROLES}  # type: ignore[arg-type]
         if not all(models.values()):
-            raise ModelUnavailable("no model is configured", hint="name one with --model, ECHELON_MODEL or `model:` in echelon.yaml")
+            raise ModelUnavailable(
+                "no model is configured", hint="name one with --model, ECHELON_MODEL or `model:` in echelon.yaml"
+            )
         return TurnContext(
             request=request,
             session=session,

@@ -25,6 +25,7 @@ from gateway.llm.local import files, launcher, probe
 from gateway.llm.local.catalog import CATALOG, LocalModel, Packages
 from gateway.llm.local.launcher import LocalServer, ensure_server, running, stop_server
 from gateway.llm.local.registration import Registration, ServerAddress
+from gateway.llm.local.server import serve
 
 pytest.importorskip("xllamacpp")
 
@@ -219,6 +220,16 @@ async def test_a_start_that_fails_shows_the_end_of_the_log(tmp_path: Path, monke
     with pytest.raises(ModelUnavailable, match=r"ended with 1 at its start:\n(.|\n)*tiny cannot be served") as caught:
         await ensure_server("tiny", tmp_path)
     assert str(tmp_path / "models" / "log" / "tiny.log") in caught.value.hint
+    assert running("tiny", tmp_path) is None
+
+
+def test_without_the_server_package_it_says_what_to_install(
+    model: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(ModelUnavailable, match="xllamacpp") as caught:
+        serve(model, tmp_path)
+    assert "[local]" in caught.value.hint
     assert running("tiny", tmp_path) is None
 
 

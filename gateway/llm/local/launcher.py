@@ -95,7 +95,10 @@ def _start(
     model: LocalModel, registration: Registration, home: Path, idle_s: float, start_timeout_s: float
 ) -> ServerAddress:
     command = [sys.executable, "-P", "-m", "gateway.llm.local.server"]
-    root = str(Path(__file__).parents[3])
+    path = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    stale = registration.read()
+    if stale is not None:
+        registration.withdraw(stale.pid)
     with registration.log.open("wb") as log:
         process = subprocess.Popen(
             [*command, model.model_dump_json(), str(home.resolve()), str(idle_s)],
@@ -103,7 +106,7 @@ def _start(
             stdout=log,
             stderr=log,
             cwd=files.folder(home),
-            env=os.environ | {"PYTHONPATH": root},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
             start_new_session=True,  # Ctrl-C in the terminal that started it is not for it
         )
     address = _await(registration, lambda: process.poll() is not None, start_timeout_s, process.pid)

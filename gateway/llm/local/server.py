@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateway.errors import ModelUnavailable
+from gateway.errors import EchelonError, ModelUnavailable
 from gateway.llm.local import files, probe
 from gateway.llm.local.catalog import PREFIX, LocalModel
 from gateway.llm.local.registration import Registration, ServerAddress
@@ -54,10 +54,10 @@ def serve(
                 registration.write(address)
                 on_ready(address)
                 _stay(registration, address, idle_s)
+            except KeyboardInterrupt:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)  # requests in work are waited for: a second one ends it
+                raise
             finally:
-                signal.signal(
-                    signal.SIGINT, signal.SIG_DFL
-                )  # the requests in work are waited for: a second Ctrl-C ends it
                 registration.withdraw(address.pid)
     except Timeout:
         other = registration.read()
@@ -70,7 +70,12 @@ def serve(
 def _start(model: LocalModel, file: Path, address: ServerAddress, port: int) -> Any:
     """A running `xllamacpp.Server`; it ends when it is no longer referenced."""
     os.environ["OMP_WAIT_POLICY"] = "passive"  # read when the library is loaded; spinning starves other processes
-    import xllamacpp  # type: ignore[import-untyped]
+    try:
+        import xllamacpp  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ModelUnavailable(
+            "local models need the package xllamacpp", hint="pip install 'echelon-gateway[local]'"
+        ) from error
 
     threads = os.cpu_count() or 1
     params = xllamacpp.CommonParams()
@@ -118,7 +123,10 @@ def _stay(registration: Registration, address: ServerAddress, idle_s: float | No
 
 def main() -> None:
     model, home, idle_s = sys.argv[1:]
-    serve(LocalModel.model_validate_json(model), Path(home), idle_s=float(idle_s))
+    try:
+        serve(LocalModel.model_validate_json(model), Path(home), idle_s=float(idle_s))
+    except EchelonError as error:
+        sys.exit(f"{error}\n{error.hint}")
 
 
 if __name__ == "__main__":

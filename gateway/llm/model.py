@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import sys
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -122,6 +121,8 @@ class LiteLLM:
         self._clock = clock or SystemClock()
         self._jitter = jitter
         self._schemaless: set[str] = set()
+        self._loading = asyncio.Lock()
+        self._loaded = False
 
     async def complete(self, request: Json) -> Json:
         return await self._answer(ModelRequest.model_validate(request), None)
@@ -133,7 +134,7 @@ class LiteLLM:
         if not request.model:
             raise ModelUnavailable("no model is configured", hint="name one with --model or ECHELON_MODEL")
         started = self._clock.monotonic()
-        await _loaded_litellm()
+        await self._load()
         tried = 0
         while True:
             tried += 1
@@ -153,17 +154,21 @@ class LiteLLM:
                 raise outcome.error
             await self._clock.sleep(self._delay(tried, getattr(outcome.error, "retry_after_s", None)))
 
+    async def _load(self) -> None:
+        """Import litellm, which takes seconds, without holding up the event loop."""
+        async with self._loading:
+            if not self._loaded:
+                await asyncio.to_thread(_import_litellm)
+                self._loaded = True
+
     def _delay(self, tried: int, retry_after_s: float | None) -> float:
         """Seconds before the next try: doubling, spread over its upper half, no sooner than the server asked for."""
         backoff = FIRST_DELAY_S * 2.0 ** (tried - 1) * (0.5 + self._jitter() / 2)
         return min(LONGEST_DELAY_S, max(backoff, retry_after_s or 0.0))
 
 
-async def _loaded_litellm() -> None:
-    """Import litellm, which takes seconds, without holding up the event loop."""
-    if "litellm" not in sys.modules:
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it fetches prices from the network
-        await asyncio.to_thread(__import__, "litellm")
+def _import_litellm() -> None:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it fetches prices from the network
     import litellm
 
     litellm.suppress_debug_info = True  # it prints advice to standard output

@@ -98,13 +98,10 @@ def pack(
             f"recipe {recipe.name}: the prompt and the question have {fixed} tokens of {budget.input}",
             hint="raise the recipe's total, or shorten its prompt files",
         )
-    while True:
-        doc_parts, user = _documents(recipe, documents, room)
-        messages = (Message(role="system", content=system), Message(role="user", content=user + question))
-        total = sum(tokens.count(message.content) for message in messages) + TEMPLATE_TOKENS
-        if total <= budget.input:
-            break
-        room -= total - budget.input  # two texts may have a token more together than apart
+    doc_parts, user = _documents(recipe, documents, room)
+    messages = (Message(role="system", content=system), Message(role="user", content=user + question))
+    # Each part ends with a blank line, where no token crosses: the parts' counts add up to the message's.
+    total = fixed + tokens.count(user)
     asked_part = Part("question", max(budget.buffer, asked), asked)
     return Pack(recipe.name, messages, (*prompt_parts, *doc_parts, asked_part), total, budget.input)
 
@@ -181,7 +178,7 @@ def _fit(sections: Sequence[Section], doc: InputDoc, allowed: int) -> tuple[str,
             text = None if short is None else short + "\n\n"
         if text is None:
             break
-        over = tokens.count(heading + text) - allowed
+        over = tokens.count(heading + text) - allowed  # some texts take a token more before a blank line
         if over <= 0:
             return heading + text, True
         room -= over

@@ -171,6 +171,14 @@ def test_a_result_larger_than_its_allowance_is_cut_in_the_middle_with_its_fence_
     assert next(part for part in made.parts if part.name == "context.md §4").trimmed
 
 
+def test_a_text_that_takes_more_tokens_before_a_blank_line_stays_within_its_allowance() -> None:
+    request = "word " * 60 + '#]@s>]=\\"'
+    allowed = tokens.count(f"## §0 Request\n\n{request}\n\n") - 1
+    assert tokens.count(f"{request}\n\n") > tokens.count(request) + 1
+    made = packed(document(request=request), by=recipe(max_tokens=allowed))
+    assert next(part.used for part in made.parts if part.name == "context.md §0") <= allowed
+
+
 def test_what_is_required_is_filled_before_what_is_optional() -> None:
     made = packed(
         document(context="known " * 90, plan="goal " * 90, entries=[result(1, 200)]),

@@ -34,6 +34,11 @@ def test_counting_needs_no_network_and_no_litellm() -> None:
     assert out.stdout.split() == ["2", "False"]
 
 
+def test_an_end_that_splits_into_more_tokens_than_it_had_is_cut_further() -> None:
+    assert tokens.count("日\u200d٢٢٢22") > 5
+    assert tokens.count(tokens.tail("日\u200d٢٢٢22", 5)) <= 5
+
+
 @given(st.text(max_size=500), st.integers(0, 100))
 def test_head_and_tail_are_ends_of_the_text_within_the_limit(text: str, limit: int) -> None:
     first, last = tokens.head(text, limit), tokens.tail(text, limit)

@@ -22,9 +22,9 @@ class ArtifactStore:
         """Store and return the sha256, in hex; StoreError where the disk refuses."""
         sha256 = hashlib.sha256(data).hexdigest()
         path = self.path(sha256)
-        if path.exists():
-            return sha256
         try:
+            if path.exists() and path.stat().st_size == len(data):  # a loss of power may have left it empty
+                return sha256
             write_atomically(path, data)
         except OSError as error:
             raise StoreError(
@@ -34,9 +34,17 @@ class ArtifactStore:
 
     def get(self, sha256: str) -> bytes:
         try:
-            return self.path(sha256).read_bytes()
+            data = self.path(sha256).read_bytes()
         except OSError as error:
-            raise StoreError(f"artifact {sha256} is missing or unreadable: {error.strerror}") from error
+            raise StoreError(
+                f"artifact {sha256} is missing or unreadable: {error.strerror}", hint=f"restore {self.path(sha256)}"
+            ) from error
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise StoreError(
+                f"artifact {sha256} is damaged: it does not have the content of its name",
+                hint=f"restore {self.path(sha256)}",
+            )
+        return data
 
 
 class MemoryArtifacts:

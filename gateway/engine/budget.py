@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from gateway.errors import BudgetExhausted
 
 ALWAYS = ("time_s", "visits")
 VISITS_PER_STEP = 20  # against loops that decide nothing
+OWN = ("time_s", "visits", "restarts")  # a run counts these for itself: nothing of them is charged to its parent
 
 
 def limits_of(given: Mapping[str, float | None]) -> dict[str, float]:
@@ -32,10 +34,17 @@ def left(limits: Mapping[str, float], used: Mapping[str, float]) -> dict[str, fl
 
 
 def reserve(own: Mapping[str, float], parents_left: Mapping[str, float]) -> dict[str, float]:
-    """A child's limits: the smaller of its own and what its parent has left; what it does not use stays the parent's."""
-    return {
-        name: min(own.get(name, float("inf")), parents_left.get(name, float("inf"))) for name in {*own, *parents_left}
-    }
+    """A child's limits: the smaller of its own and what its parent has left; what it does not use stays the parent's.
+
+    Time passes for both. Visits and restarts are each run's own.
+    """
+    bounds = {name: value for name, value in parents_left.items() if name not in ("visits", "restarts")}
+    return limits_of({name: min(own.get(name, math.inf), bounds.get(name, math.inf)) for name in {*own, *bounds}})
+
+
+def shared(used: Mapping[str, float]) -> dict[str, float]:
+    """The counters of a child that are charged to its parent."""
+    return {name: value for name, value in used.items() if name not in OWN}
 
 
 def add(used: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:

@@ -17,7 +17,7 @@ NODE_DECIDED = "node.decided"
 
 @dataclass(frozen=True)
 class Event:
-    """`seq` counts from 1 within the run; `at` is wall time in seconds since the epoch and takes no part in a replay."""
+    """`seq` counts from 1 within the run; `at` is wall time in seconds since the epoch, and no part of a replay."""
 
     seq: int
     kind: str

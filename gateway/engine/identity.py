@@ -1,4 +1,4 @@
-"""Identifiers: ULIDs, so that they sort by time. A child's is derived from its parent's call, so that a resumed parent finds it again."""
+"""Identifiers: ULIDs, so that they sort by time. A child's is derived from its parent's call, to be found again."""
 
 from __future__ import annotations
 

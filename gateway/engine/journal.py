@@ -1,4 +1,4 @@
-"""The journal: every touch of the outside is a call that is written down before and after, and is answered from the log when it is there.
+"""The journal: every touch of the outside is a call that is written down before and after, and answered from the log.
 
 A call's key is (run, visit, name, occurrence). `Visit` is what a node gets to touch the outside with.
 """
@@ -6,22 +6,22 @@ A call's key is (run, visit, name, occurrence). `Visit` is what a node gets to t
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from gateway.engine import budget, events
-from gateway.engine.events import Event
 from gateway.engine.identity import child_of
 from gateway.engine.log import Log
-from gateway.engine.ports import Artifacts, Effect, Json, LinkLost, Operation, Ports, Reconciled, Scope
+from gateway.engine.ports import Artifacts, Effect, Json, Operation, Ports, Reconciled, Scope
+from gateway.engine.records import Call, Outcome, Recorded, digest_of, error_of, plain, read
 from gateway.engine.state import Waiting
-from gateway.errors import BudgetExhausted, EchelonError
+from gateway.errors import BudgetExhausted, EchelonError, GraphError, ReplayMismatch, StoreError
 
 INLINE = 4096  # characters of JSON that stay in the log; more becomes an artifact
 DOUBT_OPTIONS = ("yes", "no")
+KEPT = (Effect.ONCE, Effect.CHILD)  # what an earlier attempt did is not done again
+GROUND = (StoreError, ReplayMismatch)  # the ground gave way: not the node's to handle, the run is resumed later
 
 
 class WaitRequested(Exception):
@@ -40,16 +40,6 @@ class CallFailed(EchelonError):
         self.kind = kind
         self.retryable = retryable
         self.exit_code = exit_code
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One call of this visit in the log; `outcome` is None where it was begun and never ended."""
-
-    digest: str
-    effect: Effect
-    attempt: int
-    outcome: dict[str, Json] | None
 
 
 class Visit:
@@ -72,14 +62,17 @@ class Visit:
         self.number = visit
         self.attempt = attempt
         self.spent: dict[str, float] = {}
+        self.broken: Exception | None = None
+        """Why nothing more can be written. A node that catches too much does not get past it."""
         self._log = log
         self._ports = ports
         self._limits = limits
         self._used = used
         self._occurrences: Counter[str] = Counter()
+        self._under_way: set[str] = set()
         self._reserved: Counter[str] = Counter()
         self._began = ports.clock.monotonic()
-        self._calls, self._answers, self._intents = _read(log.recorded(visit_seq))
+        self._past = read(log.recorded(visit_seq))
 
     def progress(self, kind: str, **data: Json) -> None:
         """Tell whoever watches; leaves no trace."""
@@ -88,95 +81,123 @@ class Visit:
     async def call(self, operation: str, args: Json, *, name: str | None = None, effect: Effect | None = None) -> Json:
         """The result of a registered operation, as plain data: from the log, or by running it.
 
-        `effect` may only be a milder one that holds for these arguments. Raises CallFailed, BudgetExhausted, WaitRequested.
+        `effect` may only be a milder one that holds for these arguments. Calls that are under way at once need distinct
+        names. The result is None where only a person could tell that the call had happened.
+        Raises CallFailed, BudgetExhausted, WaitRequested.
         """
-        op = self._ports.operations[operation]
-        effect = effect or op.effect
         name = name or operation
-        self._occurrences[name] += 1
-        key = f"{self.number}/{name}#{self._occurrences[name]}"
-        digest = _digest(operation, args)
-        before = [call for call in self._calls.get(key, []) if call.digest == digest]
-        ended = [call for call in before if call.outcome is not None]
-        again = (Effect.ONCE, Effect.CHILD)  # what an earlier attempt did is not done again
-        for call in reversed(ended):
-            assert call.outcome is not None
-            if call.attempt == self.attempt or (effect in again and "ok" in call.outcome):
-                self._log.answered(key)
-                return self._give(op, call.outcome)
-        scope = self._scope(key)
-        if effect is Effect.ONCE and len(before) > len(ended):
-            settled = await self._settle(op, args, key, digest, scope)
-            if settled is not None:
-                return self._give(op, settled)
-        return await self._run(op, args, key, digest, effect, scope)
-
-    async def _run(self, op: Operation, args: Json, key: str, digest: str, effect: Effect, scope: Scope) -> Json:
-        record = {"key": key, "attempt": self.attempt, "digest": digest}
+        op = self._ports.operations.get(operation)
+        if op is None:
+            raise GraphError(f"no operation is registered under {operation!r}")
+        if name in self._under_way:
+            raise GraphError(f"two calls named {name!r} at once: concurrent calls need distinct names")
+        self._under_way.add(name)
         try:
-            self._check_budget(op)
-        except BudgetExhausted as error:
-            await self._log.append(events.CALL_ENDED, {**record, "budget": [error.budget, error.used, error.limit]})
-            raise
-        await self._log.append(
-            events.CALL_INTENDED,
-            {**record, "op": op.name, "effect": effect.value, "args": self._keep(args)},
-            durable=effect is Effect.ONCE,
-        )
-        self._intents[key] += 1
-        self._log.check_owner()
-        self._reserved.update(op.spends)
-        began = self._ports.clock.monotonic()
-        try:
-            async with asyncio.timeout(op.deadline_s):
-                outcome: dict[str, Json] = {"ok": self._redacted(await op.run(args, scope))}
-        except (WaitRequested, BudgetExhausted):
-            raise
-        except EchelonError as error:
-            outcome = {
-                "error": [error.kind, self._ports.redact(str(error)), error.retryable, error.hint, error.exit_code]
-            }
-        except Exception as error:
-            if effect is Effect.ONCE:  # it may have happened all the same
-                settled = await self._settle(op, args, key, digest, scope)
-                return (
-                    self._give(op, settled)
-                    if settled is not None
-                    else await self._run(op, args, key, digest, effect, scope)
-                )
-            outcome = {"error": [*_why(op, error, self._ports.redact), True, "", 1]}
+            return await self._call(op, args, self._key(name), effect or op.effect)
         finally:
-            self._reserved.subtract(op.spends)
-        ms = round((self._ports.clock.monotonic() - began) * 1000)
-        await self._end(record, outcome, ms)
-        return self._give(op, outcome)
+            self._under_way.discard(name)
 
-    async def _settle(self, op: Operation, args: Json, key: str, digest: str, scope: Scope) -> dict[str, Json] | None:
-        """A call in doubt: the outcome if it turns out to have happened, None if it did not and may be run."""
-        await self._log.append(events.CALL_IN_DOUBT, {"key": key, "op": op.name})
-        record = {"key": key, "attempt": self.attempt, "digest": digest}
+    async def _call(self, op: Operation, args: Json, key: str, effect: Effect) -> Json:
+        shown = plain(args, self._ports.redact)
+        digest = digest_of(op.name, shown)
+        call = Call(op, args, shown, effect, key, digest, self._scope(f"{key}/{digest}"))
+        recorded = self._recorded(call)
+        if recorded is not None:
+            # What an earlier attempt spent was counted when that attempt ended.
+            return self._give(op, recorded.outcome or {}, charged=recorded.attempt == self.attempt)
+        if effect is Effect.ONCE:
+            for doubtful in self._past.in_doubt(key):
+                outcome = await self._settle(call if doubtful.digest == digest else self._earlier(doubtful, key))
+                if doubtful.digest != digest:  # the node calls with other arguments now
+                    await self._end(self._earlier(doubtful, key), outcome or {"error": NOT_DONE}, 0)
+                elif outcome is not None:
+                    await self._end(call, outcome, 0)
+                    return self._give(op, outcome)
+        return await self._run(call)
+
+    def _recorded(self, call: Call) -> Recorded | None:
+        for past in reversed(self._past.calls.get(call.key, [])):
+            if past.digest != call.digest or past.outcome is None:
+                continue
+            if past.attempt == self.attempt or (call.effect in KEPT and "ok" in past.outcome):
+                self._log.answered(call.key)
+                return past.with_outcome(self._whole(past.outcome))
+        return None
+
+    async def _run(self, call: Call) -> Json:
+        """Intent, operation, outcome. What it may spend is reserved from before its intent until it is charged."""
+        try:
+            self._check_budget(call.op)
+        except BudgetExhausted as error:
+            await self._end(call, {"budget": [error.budget, error.used, error.limit]}, 0)
+            raise
+        self._reserved.update(call.op.spends)
+        try:
+            intent = {**call.record(self.attempt), "effect": call.effect.value, "args": self._keep(call.shown)}
+            await self._append(events.CALL_INTENDED, intent, durable=call.effect is Effect.ONCE)
+            self._past.begun[call.key] += 1
+            self._check_owner()
+            began = self._ports.clock.monotonic()
+            outcome = await self._outcome(call)
+            await self._end(call, outcome, round((self._ports.clock.monotonic() - began) * 1000))
+            return self._give(call.op, outcome)
+        finally:
+            self._reserved.subtract(call.op.spends)
+
+    async def _outcome(self, call: Call) -> Outcome:
+        """Run the operation. What a cancellation cut off has no outcome; what else may have happened is looked into."""
+        try:
+            async with asyncio.timeout(call.op.deadline_s):
+                return {"ok": plain(await call.op.run(call.args, call.scope), self._ports.redact)}
+        except WaitRequested:
+            raise
+        except GROUND as error:
+            self.broken = error
+            raise
+        except BudgetExhausted as error:
+            return {"budget": [error.budget, error.used, error.limit]}
+        except EchelonError as error:
+            return {"error": error_of(call.op, error, self._ports.redact)}
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
+            settled = await self._settle(call) if call.effect is Effect.ONCE else None
+            return settled or {"error": error_of(call.op, error, self._ports.redact)}
+
+    async def _settle(self, call: Call) -> Outcome | None:
+        """A call in doubt: its outcome if it turns out to have happened; None if it did not, and may be run."""
+        await self._append(events.CALL_IN_DOUBT, {"key": call.key, "op": call.op.name, "digest": call.digest})
         verdict, result = Reconciled.UNKNOWN, None
-        if op.reconcile is not None:
+        if call.op.reconcile is not None:
             try:
-                async with asyncio.timeout(op.deadline_s):
-                    found = await op.reconcile(args, scope)
-                verdict, result = found.verdict, found.result
+                async with asyncio.timeout(call.op.deadline_s):
+                    found = await call.op.reconcile(call.args, call.scope)
+                verdict, result = found.verdict, plain(found.result, self._ports.redact)
+            except GROUND as error:
+                self.broken = error
+                raise
             except Exception as error:  # looking failed: a person has to
-                self.progress("in_doubt", op=op.name, error=str(error))
+                self.progress("in_doubt", op=call.op.name, error=str(error))
         if verdict is Reconciled.NOT_DONE:
             return None
         if verdict is Reconciled.UNKNOWN:
-            shown = json.dumps(args, ensure_ascii=False)[:500]
+            shown = json.dumps(call.shown, ensure_ascii=False)[:500]
             answer = await self.ask(
-                f"doubt:{key}:{self._intents[key]}",
-                f"It is not known whether this happened before the interruption: {op.name} {self._ports.redact(shown)}. Did it happen?",
+                f"doubt:{call.key}:{self._past.begun[call.key]}",
+                f"It is not known whether this happened: {call.op.name} {shown}. Did it happen?",
                 options=DOUBT_OPTIONS,
             )
             if answer == "no":
                 return None
-        outcome: dict[str, Json] = {"ok": self._redacted(result), "reconciled": verdict.value}
-        await self._end(record, outcome, 0)
-        return outcome
+        return {"ok": result, "reconciled": verdict.value}
+
+    def _earlier(self, doubtful: Recorded, key: str) -> Call:
+        """A call of an earlier attempt, from what the log has of it."""
+        op = self._ports.operations[doubtful.op]
+        args = self._whole({"ok": doubtful.args})["ok"]
+        scope = self._scope(f"{key}/{doubtful.digest}")
+        return Call(op, args, args, Effect.ONCE, key, doubtful.digest, scope)
 
     async def ask(
         self,
@@ -187,8 +208,11 @@ class Visit:
         deadline_s: float | None = None,
         on_timeout: str | None = None,
     ) -> str:
-        """A person's answer: from the log, or the run waits for it (WaitRequested unwinds the node). Its `id` is unique within the visit."""
-        answer = self._answers.get(id)
+        """A person's answer: from the log, or the run waits for it (WaitRequested unwinds the node).
+
+        `id` is unique within the visit. `deadline_s` counts from now; once it has passed, `on_timeout` is the answer.
+        """
+        answer = self._past.answers.get(id)
         if answer is not None:
             return answer
         deadline = None if deadline_s is None else self._ports.clock.now() + deadline_s
@@ -196,15 +220,21 @@ class Visit:
 
     async def now(self) -> float:
         """Wall time in seconds since the epoch, journaled."""
-        record = {"key": f"{self.number}/now#{self._occurrences['now'] + 1}", "attempt": self.attempt, "digest": "now"}
-        self._occurrences["now"] += 1
-        for call in reversed(self._calls.get(str(record["key"]), [])):
-            if call.outcome is not None and call.attempt == self.attempt:
-                self._log.answered(str(record["key"]))
-                return float(call.outcome["ok"])
+        key = self._key("now")
+        for past in reversed(self._past.calls.get(key, [])):
+            if past.outcome is not None and past.attempt == self.attempt:
+                self._log.answered(key)
+                return float(past.outcome["ok"])
         value = self._ports.clock.now()
-        await self._log.append(events.CALL_ENDED, {**record, "ok": value, "ms": 0})
+        record = {"key": key, "op": "now", "attempt": self.attempt, "digest": "now"}
+        await self._append(events.CALL_ENDED, {**record, "ok": value, "ms": 0})
         return value
+
+    def _key(self, name: str) -> str:
+        if self.broken is not None:
+            raise self.broken
+        self._occurrences[name] += 1
+        return f"{self.number}/{name}#{self._occurrences[name]}"
 
     def _check_budget(self, op: Operation) -> None:
         if not op.spends and "time_s" not in self._limits:
@@ -213,25 +243,38 @@ class Visit:
         used["time_s"] = used.get("time_s", 0) + self._ports.clock.monotonic() - self._began
         budget.check({name: limit for name, limit in self._limits.items() if name != "visits"}, used, op.spends)
 
-    def _scope(self, key: str) -> Scope:
-        used = budget.add(self._used, self.spent)
+    def _check_owner(self) -> None:
+        try:
+            self._log.check_owner()
+        except GROUND as error:
+            self.broken = error
+            raise
+
+    def _scope(self, identity: str) -> Scope:
         return Scope(
             run_id=self.run_id,
-            call_id=f"{self.run_id}/{key}",
-            child_id=child_of(self.run_id, key),
-            limits=budget.left(self._limits, used),
+            call_id=f"{self.run_id}/{identity}",
+            child_id=child_of(self.run_id, identity),
+            limits=budget.left(self._limits, budget.add(self._used, self.spent)),
             artifacts=self.artifacts,
             clock=self._ports.clock,
             progress=self._ports.notify.progress,
         )
 
-    async def _end(self, record: Mapping[str, Json], outcome: Mapping[str, Json], ms: int) -> None:
-        data = {**record, **outcome, "ms": ms}
+    async def _append(self, kind: str, data: dict[str, Json], *, durable: bool = False) -> None:
+        try:
+            await self._log.append(kind, data, durable=durable)
+        except GROUND as error:
+            self.broken = error
+            raise
+
+    async def _end(self, call: Call, outcome: Outcome, ms: int) -> None:
+        data = {**call.record(self.attempt), **outcome, "ms": ms}
         if "ok" in data:
             data["ok"] = self._keep(data["ok"])
-        await self._log.append(events.CALL_ENDED, data)
+        await self._append(events.CALL_ENDED, data)
 
-    def _give(self, op: Operation, outcome: Mapping[str, Json]) -> Json:
+    def _give(self, op: Operation, outcome: Outcome, *, charged: bool = True) -> Json:
         """An outcome as the caller sees it, live or recorded; charged to the visit."""
         if "budget" in outcome:
             raise BudgetExhausted(*outcome["budget"])
@@ -239,64 +282,33 @@ class Visit:
             kind, message, retryable, hint, exit_code = outcome["error"]
             raise CallFailed(kind, message, retryable=retryable, hint=hint, exit_code=exit_code)
         result = outcome["ok"]
-        if isinstance(result, dict) and set(result) == {"artifact", "bytes"}:
-            result = json.loads(self.artifacts.get(result["artifact"]))
-        if op.charge is not None:
-            self.spent = budget.add(self.spent, op.charge(result))
+        if charged and op.charge is not None:
+            # Where only a person could tell that it happened there is no result to ask: it counts as one.
+            unknown = outcome.get("reconciled") == Reconciled.UNKNOWN
+            self.spent = budget.add(self.spent, dict.fromkeys(op.spends, 1) if unknown else op.charge(result))
         return result
 
-    def _redacted(self, result: Json) -> Json:
-        """What the caller gets is what the log has: a secret that a tool printed reaches neither the state nor a prompt."""
-        text = json.dumps(result, ensure_ascii=False)
-        clean = self._ports.redact(text)
-        return json.loads(clean if clean != text else text)
-
     def _keep(self, value: Json) -> Json:
-        text = self._ports.redact(json.dumps(value, ensure_ascii=False))
-        if len(text) <= INLINE:
-            return json.loads(text)
+        """What the log has of a value; a value that could be taken for an artifact's name becomes one, too."""
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) <= INLINE and not _named(value):
+            return value
         data = text.encode()
         return {"artifact": self.artifacts.put(data), "bytes": len(data)}
 
-
-def _read(recorded: Sequence[Event]) -> tuple[dict[str, list[Recorded]], dict[str, str], Counter[str]]:
-    """The calls of a visit by key, in the order in which they were begun; the answers that people gave; how often each was begun."""
-    calls: dict[str, list[Recorded]] = {}
-    begun: Counter[str] = Counter()
-    answers: dict[str, str] = {}
-    for event in recorded:
-        data = event.data
-        if event.kind == events.CALL_INTENDED:
-            begun[data["key"]] += 1
-            calls.setdefault(data["key"], []).append(
-                Recorded(data["digest"], Effect(data["effect"]), data["attempt"], None)
-            )
-        elif event.kind == events.CALL_ENDED:
-            outcome: dict[str, Json] = {name: data[name] for name in ("ok", "error", "budget") if name in data}
-            mine = calls.setdefault(data["key"], [])
-            ended = Recorded(data["digest"], Effect.READ, data["attempt"], outcome)
-            # A call that was interrupted and run again has two intents and one outcome.
-            calls[data["key"]] = [call for call in mine if call.outcome is not None or call.digest != ended.digest] + [
-                ended
-            ]
-        elif event.kind == events.RUN_ANSWERED:
-            answers[data["id"]] = data["answer"]
-    return calls, answers, begun
+    def _whole(self, outcome: Outcome) -> Outcome:
+        """A recorded outcome with its result, which may be an artifact."""
+        if not _named(outcome.get("ok")):
+            return outcome
+        try:
+            return {**outcome, "ok": json.loads(self.artifacts.get(outcome["ok"]["artifact"]))}
+        except GROUND as error:
+            self.broken = error
+            raise
 
 
-def _digest(operation: str, args: Json) -> str:
-    return hashlib.sha256(f"{operation} {json.dumps(args, sort_keys=True, ensure_ascii=False)}".encode()).hexdigest()[
-        :16
-    ]
+def _named(value: Json) -> bool:
+    return isinstance(value, dict) and set(value) == {"artifact", "bytes"}
 
 
-def _why(op: Operation, error: Exception, redact: Callable[[str], str]) -> tuple[str, str]:
-    match error:
-        case TimeoutError():
-            return "timeout", f"{op.name} did not end" + (
-                f" within {op.deadline_s:g} s" if op.deadline_s is not None else " in time"
-            )
-        case LinkLost():
-            return "link_lost", redact(f"{op.name}: the connection was lost ({error})")
-        case _:
-            return "internal", redact(f"{op.name}: {type(error).__name__}: {error}")
+NOT_DONE = ["not_done", "it did not happen before the interruption", True, "", 1]

@@ -1,7 +1,7 @@
 """Who may write: a lease has an owner, a term and an epoch. Losing it means that nothing more can be written.
 
-Runs, sessions and devices are leased in the same way. A lease ends with its term, or at once where its owner was a process of
-this machine that no longer exists; a process that is merely frozen keeps it until the term is over.
+Runs, sessions and devices are leased in the same way. A lease ends with its term, or at once where its owner was a
+process of this machine that no longer exists; a process that is merely frozen keeps it until the term is over.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from gateway.errors import LeaseLost, RunBusy
 
 TERM_S = 15.0
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leases (
+  name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 

@@ -16,7 +16,7 @@ Watcher = Callable[[Event], None]
 
 
 class Log(Protocol):
-    """`recorded` are the events of the interrupted visit; `decided` is the record of a decision that is being replayed."""
+    """What a machine writes to; `recorded` are the events of the interrupted visit."""
 
     run_id: str
 
@@ -36,7 +36,8 @@ class Log(Protocol):
 
     def recorded(self, visit_seq: int) -> Sequence[Event]: ...
 
-    def decided(self) -> dict[str, Any] | None: ...
+    def decided(self) -> dict[str, Any] | None:
+        """In a replay, the record of the decision that comes next."""
 
     def answered(self, key: str) -> None:
         """A call was answered from the log."""
@@ -111,22 +112,37 @@ class StoredLog:
         progress: Progress | None = None,
         durable: bool = False,
     ) -> Event:
+        event = Event(self._seq + 1, kind, data, self._now())
+        at_once = not durable and not self._order.locked()
+        if at_once and self._store.append_now(self.run_id, self.lease, event, state, progress):
+            self._written(event)
+            return event
         async with self._order:
             event = Event(self._seq + 1, kind, data, self._now())
-            # Shielded: a cancelled writer whose commit is under way in the thread must not leave the numbers out of step.
-            write = asyncio.ensure_future(
-                self._store.append(self.run_id, self.lease, [event], state, progress, durable=durable)
-            )
+            write = self._store.append(self.run_id, self.lease, [event], state, progress, durable=durable)
+            await self._to_its_end(event, asyncio.ensure_future(write))
+        return event
+
+    async def _to_its_end(self, event: Event, write: asyncio.Future[None]) -> None:
+        """Wait for a commit in the thread, also when cancelled: the numbers must stay in step with the store."""
+        cancelled: asyncio.CancelledError | None = None
+        while not write.done():
             try:
                 await asyncio.shield(write)
-            except asyncio.CancelledError:
-                await write
-                self._seq += 1
-                raise
-            self._seq += 1
+            except asyncio.CancelledError as error:
+                cancelled = error
+            except Exception:
+                break
+        if write.exception() is None:
+            self._written(event)
+        if cancelled is not None:
+            raise cancelled
+        write.result()
+
+    def _written(self, event: Event) -> None:
+        self._seq = event.seq
         if self._watch is not None:
             self._watch(event)
-        return event
 
     def recorded(self, visit_seq: int) -> Sequence[Event]:
         return self._store.events(self.run_id, after=visit_seq)

@@ -1,4 +1,4 @@
-"""The machine: check stop → execute → decide → persist → go on. Read `Machine.run` to know how everything here works."""
+"""The machine: check stop → execute → decide → persist → go on. Read `Machine.run` to know how all of it works."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic import BaseModel
 from gateway.engine import budget, events
 from gateway.engine.artifacts import MemoryArtifacts
 from gateway.engine.graph import AnyNode, Graph
-from gateway.engine.journal import Visit, WaitRequested
+from gateway.engine.journal import GROUND, Visit, WaitRequested
 from gateway.engine.log import Log, MemoryLog
 from gateway.engine.ports import Artifacts, Ports
-from gateway.engine.state import RunState, Status
+from gateway.engine.state import RunState, Status, digest
 from gateway.engine.store import Progress
 from gateway.engine.transition import (
     Advance,
@@ -29,10 +29,11 @@ from gateway.engine.transition import (
     Terminal,
     TryAgain,
     Wait,
+    causes,
     decide,
     failure_of,
 )
-from gateway.errors import LeaseLost, ReplayMismatch, StoreError
+from gateway.errors import GraphError
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,7 @@ class Attempt:
 
 OnPersist = Callable[[RunState, list[dict[str, Any]], str], None]
 OnAttempt = Callable[[Attempt], None]
-NOT_THE_NODES = (
-    LeaseLost,
-    StoreError,
-    ReplayMismatch,
-)  # the ground gave way: nothing can be decided, the run is resumed later
+CANCELLED = "user_cancelled"
 
 
 class Machine:
@@ -84,37 +81,53 @@ class Machine:
         self._artifacts = artifacts
         self._on_persist = on_persist
         self._on_attempt = on_attempt
-        self._task: asyncio.Task[Any] | None = None
+        self._data = snapshot.data.model_dump_json()
+        self._task: asyncio.Task[Any] | None = None  # while it may be interrupted
         self._cancelled = False
 
     def cancel(self) -> None:
         """End the run as cancelled: what is executing is interrupted."""
-        self._cancelled = True
-        if self._task is not None:
+        if not self._cancelled and self._task is not None:
             self._task.cancel()
+        self._cancelled = True
 
     async def run(self) -> RunState:
-        """To the end, or to a question (status `waiting_for_user`). Cancelling the task leaves the run as a crash would: resumable."""
-        while self.state.status is Status.RUNNING and self.state.node is not None:
-            node = self.graph[self.state.node]
-            began = self._ports.clock.monotonic()
+        """To the end, or to a question (status `waiting_for_user`).
+
+        Cancelling the task leaves the run as a crash would: resumable. So does whatever it raises: StoreError where
+        the run cannot be written, GraphError where its graph does not have the node that it is at.
+        """
+        began = self._ports.clock.monotonic()
+        while self.state.status is Status.RUNNING:
+            node = self._node()
             outcome, spent = await self._attempt(node)
-            self._spend(spent, self._ports.clock.monotonic() - began)
+            ended = self._ports.clock.monotonic()
+            self._spend(spent, ended - began)
+            began = ended
             if isinstance(outcome, Success):
                 self.state = replace(self.state, data=outcome.output)
             decision = decide(self.state, node, outcome, self.seed, self._left("restarts"))
-            await self._persist(node, outcome, decision)
+            await self._persist(node, outcome, spent, decision)
             if isinstance(decision, TryAgain):
-                await self._ports.clock.sleep(decision.delay_ms / 1000)
+                await self._pause(decision.delay_ms / 1000)
         return self.state
 
+    def _node(self) -> AnyNode:
+        node = self.graph.nodes.get(self.state.node or "")
+        if node is None:
+            raise GraphError(
+                f"the run is at {self.state.node}, which graph {self.graph.name} does not have",
+                hint="it was begun by another version of the program: start it again",
+            )
+        return node
+
     async def _attempt(self, node: AnyNode) -> tuple[Outcome, Mapping[str, float]]:
-        """One attempt: never raises but for what is not the node's to handle."""
+        """One attempt: its outcome, and what it spent. Raises only what is not the node's to handle."""
         logged = self._log.decided()
-        if logged is not None and logged["outcome"] == "stopped":  # replay: it came from outside
-            return Stopped(logged["stop_reason"]), {}
+        if logged is not None and logged.get("stop_reason") == CANCELLED:  # replay: it came from outside
+            return Stopped(CANCELLED), logged.get("spent", {})
         if self._cancelled:
-            return Stopped("user_cancelled"), {}
+            return Stopped(CANCELLED), {}
         visit = Visit(
             self._log,
             self._ports,
@@ -131,18 +144,48 @@ class Machine:
             visit.progress("node", node=node.name, visit=self.state.visit, attempt=self.state.attempt)
             given = node.build_input(self.state.data, self.context)
             output = await node.execute(given, visit)
-            return Success(node.apply_output(self.state.data, output)), budget.add(visit.spent, node.spent(output))
+            data = node.apply_output(self.state.data, output)
+            node.next(data)  # a route, a state or a sum that fails is the node's failure
+            dumped, spent = data.model_dump_json(), budget.add(visit.spent, node.spent(output))
+            if visit.broken is None:
+                self._data = dumped
+                return Success(data), spent
         except asyncio.CancelledError:
-            if not self._cancelled or self._task is None:
+            if not self._is_mine():
                 raise
-            self._task.uncancel()
-            return Stopped("user_cancelled"), visit.spent
-        except WaitRequested as wait:
-            return Asked(wait.waiting), {}  # what the visit spent is charged when it has its answer
-        except NOT_THE_NODES:
-            raise
+            return Stopped(CANCELLED), visit.spent
         except Exception as error:
-            return failure_of(error), visit.spent
+            if visit.broken is None:
+                return self._outcome_of(error, logged), visit.spent
+        finally:
+            self._task = None
+        raise visit.broken  # also where the node has swallowed it
+
+    def _outcome_of(self, error: Exception, logged: Mapping[str, Any] | None) -> Outcome:
+        """What was raised, also in a group by concurrent calls."""
+        for cause in causes(error):
+            if isinstance(cause, GROUND):
+                raise cause
+        asked = [cause.waiting for cause in causes(error) if isinstance(cause, WaitRequested)]
+        if not asked:
+            return failure_of(error, self._ports.redact)
+        waiting = min(asked, key=lambda each: each.id)
+        if logged is not None and waiting.deadline is not None:  # replay: it was wall time
+            waiting = replace(waiting, deadline=(logged.get("waiting") or {}).get("deadline"))
+        return Asked(waiting)
+
+    def _is_mine(self) -> bool:
+        """Whether a cancellation came from `cancel`, and from nobody else besides."""
+        return self._cancelled and self._task is not None and self._task.uncancel() == 0
+
+    async def _pause(self, seconds: float) -> None:
+        self._task = asyncio.current_task()
+        try:
+            if not self._cancelled:
+                await self._ports.clock.sleep(seconds)
+        except asyncio.CancelledError:
+            if not self._is_mine():
+                raise
         finally:
             self._task = None
 
@@ -155,7 +198,7 @@ class Machine:
     def _left(self, name: str) -> float:
         return self.limits.get(name, float("inf")) - self.state.counters.get(name, 0)
 
-    async def _persist(self, node: AnyNode, outcome: Outcome, decision: Decision) -> None:
+    async def _persist(self, node: AnyNode, outcome: Outcome, spent: Mapping[str, float], decision: Decision) -> None:
         """Move on, and write the decision with the state that it leads to in one transaction."""
         ended = self.state
         self.state = self._moved(decision, outcome)
@@ -166,9 +209,11 @@ class Machine:
             "outcome": type(outcome).__name__.lower(),
             "decision": type(decision).__name__.lower(),
             "to": self.state.node,
-            "state": self.state.digest(),
+            "state": digest(self._data),
             "counters": self.state.counters,
         }
+        if spent:
+            record["spent"] = spent
         if isinstance(outcome, Failure):
             record["error"] = [outcome.kind, outcome.message]
         if isinstance(decision, TryAgain):
@@ -177,10 +222,9 @@ class Machine:
             record["waiting"] = asdict(decision.waiting)
         if isinstance(decision, Terminal):
             record["status"], record["stop_reason"] = decision.status.value, decision.reason
-        progress = Progress(
-            self.state.status.value, self.state.stop_reason, self.state.waiting.question if self.state.waiting else None
+        await self._log.append(
+            events.NODE_DECIDED, record, state=self.state.dump(self._data), progress=self._progress(decision)
         )
-        await self._log.append(events.NODE_DECIDED, record, state=self.state.dump(), progress=progress)
         if self._on_persist is not None:
             self._on_persist(self.state, [record], node.name)
         if self._on_attempt is not None:
@@ -189,6 +233,16 @@ class Machine:
             self._on_attempt(
                 Attempt(node.name, ended.visit, ended.attempt, record["outcome"], record["decision"], ms, error)
             )
+
+    def _progress(self, decision: Decision) -> Progress | None:
+        """What changes in the run's row: where it goes on, nothing."""
+        match decision:
+            case Wait(waiting):
+                return Progress(Status.WAITING.value, question=waiting.question)
+            case Terminal(status, reason):
+                return Progress(status.value, reason)
+            case _:
+                return None
 
     def _moved(self, decision: Decision, outcome: Outcome) -> RunState:
         at = self.state
@@ -208,13 +262,9 @@ class Machine:
                 return replace(at, status=Status.WAITING, waiting=waiting)
             case Terminal(status, reason):
                 error = outcome.message if isinstance(outcome, Failure) else None
+                target = None if status is Status.COMPLETE else at.node
                 return replace(
-                    at,
-                    node=None if status is Status.COMPLETE else at.node,
-                    status=status,
-                    stop_reason=reason,
-                    error=error,
-                    counters=visits,
+                    at, node=target, status=status, stop_reason=reason, error=error, waiting=None, counters=visits
                 )
 
 
@@ -238,8 +288,9 @@ def create_machine(
 ) -> Machine:
     """A machine for a graph, from a snapshot (`initial(graph, data)` for a new run).
 
-    Without `log` and `artifacts` everything stays in memory. `on_persist(state, events, node)` is called after each decision is
-    written, `on_attempt(telemetry)` after each attempt. `limits` by counter name: steps, time_s, plans, taps, tokens, …
+    Without `log` and `artifacts` everything stays in memory. `on_persist(state, events, node)` is called after each
+    decision is written, `on_attempt(telemetry)` after each attempt. `limits` by counter name: steps, time_s, plans,
+    taps, tokens, …
     """
     return Machine(
         graph,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from gateway.errors import GraphError
+
 if TYPE_CHECKING:
     from gateway.engine.journal import Visit
 
@@ -36,17 +38,20 @@ class OnFailure:
 
 @dataclass(frozen=True)
 class Route(Generic[S]):
-    """A choice of the next node from the new state; every target is declared, so that the graph can be checked and drawn."""
+    """A choice of the next node from the new state. Every target is declared: the graph can be checked and drawn."""
 
     choose: Callable[[S], str | None]
     targets: tuple[str | None, ...]
 
 
 class Node(Generic[S, C, I, O]):
-    """One node of a graph. `build_input`, `apply_output` and `spent` are pure; only `execute` touches the outside, through `visit`."""
+    """One node of a graph.
+
+    `build_input`, `apply_output` and `spent` are pure; only `execute` touches the outside, through `visit`.
+    """
 
     name: ClassVar[str]
-    on_success: str | None | Route[S] = None
+    on_success: str | Route[S] | None = None
     on_failure: OnFailure = OnFailure()
     spends: tuple[str, ...] = ()
     """Counters that this node adds to: it does not start when one of them is used up."""
@@ -61,12 +66,17 @@ class Node(Generic[S, C, I, O]):
         raise NotImplementedError(f"{type(self).__name__}.apply_output")
 
     def spent(self, output: O) -> Mapping[str, float]:
-        """What this visit adds to the run's counters, besides what its calls charge: by default 1 of each of `spends`."""
+        """What this visit adds to the run's counters, besides what its calls charge: 1 of each of `spends`."""
         return dict.fromkeys(self.spends, 1)
 
     def next(self, state: S) -> str | None:
-        """The node that follows success in the new state; None ends the run."""
-        return self.on_success.choose(state) if isinstance(self.on_success, Route) else self.on_success
+        """The node that follows success in the new state; None ends the run. GraphError for an undeclared one."""
+        if not isinstance(self.on_success, Route):
+            return self.on_success
+        target = self.on_success.choose(state)
+        if target not in self.on_success.targets:
+            raise GraphError(f"{self.name} goes on to {target}, which is none of its declared targets")
+        return target
 
     def targets(self) -> tuple[str | None, ...]:
         return self.on_success.targets if isinstance(self.on_success, Route) else (self.on_success,)

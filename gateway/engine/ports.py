@@ -107,7 +107,8 @@ class Operation:
 
     `run(args, scope)` returns plain data. Raising `EchelonError` is an outcome (journaled, and raised again on resume);
     a deadline, a cancellation or `LinkLost` is none: an ONCE operation is then in doubt.
-    `spends` names the counters that a call adds to, so that they are checked before it runs; `charge(result)` says by how much.
+    `spends` names the counters that a call adds to, so that they are checked before it runs; `charge(result)` says by
+    how much.
     """
 
     name: str

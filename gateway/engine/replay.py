@@ -14,7 +14,9 @@ from gateway.engine.state import Waiting
 from gateway.engine.store import Progress
 from gateway.errors import ReplayMismatch
 
-SIBLING_S = 5.0  # a call that was cancelled when its sibling failed has no outcome: it is cancelled again, or something is wrong
+SIBLING_S = (
+    1.0  # a call that was cut off when its sibling failed is cut off again within this time, or it is a difference
+)
 
 
 class LogEnded(Exception):
@@ -22,7 +24,10 @@ class LogEnded(Exception):
 
 
 class ReplayLog:
-    """Answers from a recorded log and compares what the machine writes. Each decision ends a pass; a pass sees only what it saw live."""
+    """Answers from a recorded log, and compares what the machine writes.
+
+    Each decision ends a pass. A pass sees what it saw live: what was written before that decision.
+    """
 
     def __init__(self, run_id: str, recorded: Sequence[Event]) -> None:
         self.run_id = run_id
@@ -48,7 +53,7 @@ class ReplayLog:
         return self._next().data
 
     def recorded(self, visit_seq: int) -> Sequence[Event]:
-        return [event for event in self._events if visit_seq < event.seq < self._next().seq]
+        return self._events[visit_seq : self._next().seq - 1]  # numbered without gaps, from 1
 
     def answered(self, key: str) -> None:
         self._answered.add(key)
@@ -71,45 +76,58 @@ class ReplayLog:
             self._done += 1
             self._answered.clear()
             return logged
-        if logged.data["decision"] == "wait":  # the call that could not go on without an answer
+        begun = any(event.data.get("digest") == data["digest"] for event in self._pass(data["key"]))
+        if begun and logged.data["decision"] == "wait":  # the call that could not go on without an answer
             waiting = logged.data["waiting"]
             raise WaitRequested(Waiting(**{**waiting, "options": tuple(waiting["options"])}))
-        begun = [
-            e
-            for e in self._pass()
-            if e.kind == events.CALL_INTENDED
-            and e.data["key"] == data["key"]
-            and e.data["digest"] == data.get("digest")
-        ]
-        if begun:
+        if begun or logged.data["outcome"] != "success":
             await asyncio.sleep(SIBLING_S)
-        what = f"{data.get('op', 'a call')} ({data['key']})"
-        raise ReplayMismatch(
-            f"the replay calls {what}, which the log does not have with these arguments", seq=logged.seq
-        )
+        raise self._unknown_call(data)
 
-    def _pass(self) -> list[Event]:
+    def _pass(self, key: str | None = None) -> list[Event]:
+        """The events between the last decision and the next; of one call, where its key is given."""
         begins = self._decisions[self._done - 1].seq if self._done else 0
-        return [event for event in self._events if begins < event.seq < self._next().seq]
+        between = list(self._events[begins : self._next().seq - 1])
+        return between if key is None else [event for event in between if event.data.get("key") == key]
+
+    def _unknown_call(self, data: dict[str, Any]) -> ReplayMismatch:
+        """The log has the call with other arguments, or instead of it another one, or none."""
+        what = f"{data['op']} ({data['key']})"
+        same = self._pass(data["key"])
+        if same:
+            return ReplayMismatch(
+                f"event {same[0].seq}: {what} is called with other arguments in the replay", seq=same[0].seq
+            )
+        others = [event for event in self._pass() if event.data.get("key", data["key"]) not in self._answered]
+        calls = [event for event in others if event.kind in (events.CALL_INTENDED, events.CALL_ENDED)]
+        seq = calls[0].seq if calls else self._next().seq
+        return ReplayMismatch(f"event {seq}: the replay calls {what} here, which the log does not", seq=seq)
 
     def _compare(self, logged: Event, data: dict[str, Any]) -> None:
-        for name in sorted({*logged.data, *data}):
-            was, now = _timeless(logged.data.get(name)), _timeless(data.get(name))
-            if was != now:
-                raise ReplayMismatch(
-                    f"event {logged.seq} ({logged.data['node']}): {name} was {was!r}, and is {now!r} in the replay",
-                    seq=logged.seq,
-                )
-        if logged.data["outcome"] == "success":
+        if logged.data["outcome"] in ("success", "asked"):  # else a call that failed may have cut the others off
             for event in self._pass():
                 if event.kind == events.CALL_ENDED and event.data["key"] not in self._answered:
                     raise ReplayMismatch(
                         f"event {event.seq}: the call {event.data['key']} was made, but not in the replay",
                         seq=event.seq,
                     )
+        for name in sorted({*logged.data, *data}):
+            was, now = logged.data.get(name), json.loads(json.dumps(data.get(name)))
+            if was != now:
+                raise ReplayMismatch(
+                    f"event {logged.seq} ({logged.data['node']}): {name} was {was!r}, and is {now!r} in the replay",
+                    seq=logged.seq,
+                )
 
 
-def _timeless(value: Any) -> Any:
-    """As it stands in the log; a question's deadline is wall time, the rest must be the same."""
-    value = json.loads(json.dumps(value))
-    return {name: each for name, each in value.items() if name != "deadline"} if isinstance(value, dict) else value
+class Timeless:
+    """The clock of a replay: what time it was is in the log, and nobody waits."""
+
+    def now(self) -> float:
+        return 0.0
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        pass

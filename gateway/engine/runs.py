@@ -1,11 +1,12 @@
-"""Runs: started, resumed, answered, cancelled, replayed. The one place where graphs, store, leases and machines meet."""
+"""Runs: started, resumed, answered, cancelled, replayed. Here graphs, store, leases and machines meet."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,16 @@ from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.events import Event
 from gateway.engine.files import write_atomically
 from gateway.engine.graph import Graph
-from gateway.engine.journal import INLINE
+from gateway.engine.journal import INLINE, WaitRequested
 from gateway.engine.lease import Lease
 from gateway.engine.log import StoredLog
-from gateway.engine.machine import Machine, OnAttempt, initial
-from gateway.engine.ports import Clock, Notify, Operation, Ports, Random, Silent, SystemClock, SystemRandom
-from gateway.engine.replay import LogEnded, ReplayLog
-from gateway.engine.state import RunState, Status
+from gateway.engine.machine import CANCELLED, Machine, OnAttempt, initial
+from gateway.engine.ports import Clock, Notify, Operation, Ports, Random, Scope, Silent, SystemClock, SystemRandom
+from gateway.engine.records import plain
+from gateway.engine.replay import LogEnded, ReplayLog, Timeless
+from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import Progress, RunRow, Store
-from gateway.errors import ReplayMismatch, RunBusy, StoreError, UsageError
+from gateway.errors import ReplayMismatch, RunBusy, RunNotFound, StoreError, UsageError
 
 CANCEL_CHECK_S = 0.5
 
@@ -107,10 +109,20 @@ class Runs:
         self.redact = redact
         self._watch = watch
         self._on_attempt = on_attempt
-        self._owner = f"{lease.this_process()}:{id(self)}"
+        self.owner = f"{lease.this_process()}:{id(self)}"
+        self._unreleased: list[Lease] = []
+        self._lent: dict[str, Counter[str]] = {}  # by run: what its children that are under way may use
 
     def register(self, graph_type: GraphType) -> None:
         self.types[graph_type.name] = graph_type
+
+    def _type(self, row: RunRow) -> GraphType:
+        if row.graph not in self.types:
+            raise UsageError(
+                f"run {row.id} is a {row.graph}, which this program does not know",
+                hint=f"it knows: {', '.join(self.types)}",
+            )
+        return self.types[row.graph]
 
     async def create(
         self,
@@ -156,11 +168,23 @@ class Runs:
         started = Event(
             1, events.RUN_STARTED, {"graph": graph, "state": whole, "limits": row.limits, "pins": pinned}, now
         )
-        return await self.store.create(row, [started], dumped, self._owner)
+        return await self.store.create(row, [started], dumped, self.owner)
 
     async def drive(self, row: RunRow, owned: Lease, *, cancelled: bool = False) -> RunState:
-        """Work on a run that this process owns, until it ends or asks. Cancelling the task leaves it resumable, and says so in the store."""
-        kind = self.types[row.graph]
+        """Work on a run that this process owns, until it ends or asks.
+
+        Cancelling the task leaves it resumable, and says so in the store.
+        """
+        try:
+            ended = await self._drive(row, owned, cancelled)
+        finally:
+            await self._release(owned)
+        if ended.status is Status.WAITING and self.store.cancel_requested(row.id):  # it came too late to interrupt
+            return await self.resume(row.id)
+        return ended
+
+    async def _drive(self, row: RunRow, owned: Lease, cancelled: bool) -> RunState:
+        kind = self._type(row)
         context = kind.context.model_validate(row.context)
         pinned = Pinned(self.artifacts, row.pins)
         _, saved = self.store.snapshot(row.id)
@@ -177,25 +201,35 @@ class Runs:
             artifacts=self.artifacts,
             limits=row.limits,
             seed=row.seed,
-            on_persist=lambda state, _, __: self.project(row, context, state),
+            on_persist=lambda state, _, __: self._project(log, row, context, state),
             on_attempt=self._on_attempt,
         )
         if cancelled:
             machine.cancel()
         keeper = asyncio.create_task(self._keep(log, machine, row.id))
         try:
-            self.project(row, context, state)
+            self._project(log, row, context, state)
             return await machine.run()
         except asyncio.CancelledError:
-            stopped = Progress(Status.STOPPED.value, "user_cancelled")
+            stopped = Progress(Status.STOPPED.value, CANCELLED)
             with contextlib.suppress(StoreError):  # not written: then it looks like a crash, and resumes as one
                 await log.append(events.RUN_INTERRUPTED, {}, progress=stopped)
-                self.project(row, context, replace(machine.state, status=Status.STOPPED, stop_reason="user_cancelled"))
+                self._project(log, row, context, replace(machine.state, status=Status.STOPPED, stop_reason=CANCELLED))
             raise
         finally:
             keeper.cancel()
-            with contextlib.suppress(StoreError):
-                await self.store.release(owned)
+
+    async def _acquire(self, run_id: str) -> Lease:
+        while self._unreleased:
+            await self.store.release(self._unreleased[-1])
+            self._unreleased.pop()
+        return await self.store.acquire(f"run:{run_id}", self.owner, self.clock.now())
+
+    async def _release(self, owned: Lease) -> None:
+        try:
+            await self.store.release(owned)
+        except StoreError:  # the disk may be full: it is made up for before the next lease is taken
+            self._unreleased.append(owned)
 
     async def _keep(self, log: StoredLog, machine: Machine, run_id: str) -> None:
         """Renew the lease and look whether somebody wants the run cancelled."""
@@ -204,16 +238,20 @@ class Runs:
         while True:
             await asyncio.sleep(min(CANCEL_CHECK_S, renew_at))
             waited += min(CANCEL_CHECK_S, renew_at)
-            if self.store.cancel_requested(run_id):
-                machine.cancel()
-            if waited >= renew_at:
-                waited = 0.0
-                with contextlib.suppress(StoreError):  # the next write tells
+            with contextlib.suppress(StoreError):  # the run's next write tells
+                if self.store.cancel_requested(run_id):
+                    machine.cancel()
+                if waited >= renew_at:
+                    waited = 0.0
                     await log.renew()
+
+    def _project(self, log: StoredLog, row: RunRow, context: BaseModel, state: RunState) -> None:
+        log.check_owner()  # who was frozen and lost the run must not put old files over newer ones
+        self.project(row, context, state)
 
     def project(self, row: RunRow, context: BaseModel, state: RunState) -> None:
         """Write the files that show the run; what they say is already in the log."""
-        kind = self.types[row.graph]
+        kind = self._type(row)
         if kind.project is None:
             return
         shown = kind.project(row, context, state, self.artifacts)
@@ -229,18 +267,20 @@ class Runs:
             ) from error
 
     async def resume(self, run_id: str, *, cancelled: bool = False) -> RunState:
-        """Go on with a run that was interrupted, has its answer, or failed for a reason that may be gone. Raises RunBusy while it is worked on."""
+        """Go on with a run that was interrupted, has its answer, or failed for a reason that may be gone.
+
+        A complete run, or one that still waits, is given back as it is. A wish to cancel that nobody has fulfilled yet
+        is fulfilled. Raises RunBusy while it is worked on.
+        """
         row = self.store.run(run_id)
-        owned = await self.store.acquire(f"run:{row.id}", self._owner, self.clock.now())
-        kind = self.types[row.graph]
+        self._type(row)
+        owned = await self._acquire(row.id)
         try:
-            _, saved = self.store.snapshot(row.id)
-            state = RunState.load(saved, kind.state)
-            unanswered = (
-                state.status is Status.WAITING and not cancelled and not await self._answered(row, state, owned)
-            )
-            if state.status is Status.COMPLETE or unanswered:
-                await self.store.release(owned)
+            state = self.state(row)
+            cancelled = cancelled or self.store.cancel_requested(row.id)
+            waits = state.status is Status.WAITING and not cancelled
+            if state.status is Status.COMPLETE or (waits and not await self._answered(row, state, owned)):
+                await self._release(owned)
                 return state
             resumed = Event(
                 self.store.last_seq(row.id) + 1, events.RUN_RESUMED, {"after": state.status.value}, self.clock.now()
@@ -248,8 +288,7 @@ class Runs:
             again = reopened(state)
             await self.store.append(row.id, owned, [resumed], again.dump(), Progress(Status.RUNNING.value))
         except BaseException:
-            with contextlib.suppress(StoreError):
-                await self.store.release(owned)
+            await self._release(owned)
             raise
         return await self.drive(self.store.run(row.id), owned, cancelled=cancelled)
 
@@ -257,49 +296,102 @@ class Runs:
         """Whether the question has its answer; a deadline that has passed gives the one for that case."""
         waiting = state.waiting
         assert waiting is not None
-        if any(e.kind == events.RUN_ANSWERED and e.data["id"] == waiting.id for e in self.store.events(waiting.run_id)):
+        if not self._open(waiting):
             return True
         if waiting.deadline is None or waiting.on_timeout is None or self.clock.now() < waiting.deadline:
             return False
-        await self._answer(
-            waiting.run_id, waiting.id, waiting.on_timeout, owned if waiting.run_id == row.id else None, timeout=True
-        )
+        await self._answer(waiting, waiting.on_timeout, owned if waiting.run_id == row.id else None, late=True)
         return True
+
+    def _open(self, waiting: Waiting) -> bool:
+        """Whether the run that asked still waits for an answer to this question."""
+        asker = self.store.run(waiting.run_id)
+        state = self.state(asker)
+        if state.status is not Status.WAITING or state.waiting is None or state.waiting.id != waiting.id:
+            return False
+        since = self.store.snapshot(asker.id)[0]  # the same question may have been asked, and answered, before
+        return not any(event.kind == events.RUN_ANSWERED for event in self.store.events(asker.id, after=since))
 
     async def answer(self, run_id: str, text: str) -> None:
         """Answer a run's question. Raises UsageError where it asked none, was answered already, or offers other options."""
         row = self.store.run(run_id)
-        state = RunState.load(self.store.snapshot(row.id)[1], self.types[row.graph].state)
+        state = self.state(row)
         if state.status is not Status.WAITING or state.waiting is None:
             raise UsageError(f"run {row.id} is not waiting for an answer: it is {row.status}")
         waiting = state.waiting
         if waiting.options:
-            chosen = [option for option in waiting.options if option.startswith(text.strip().lower()) and text.strip()]
-            if len(chosen) != 1:
-                raise UsageError(f"{text!r} is not one of the answers: {', '.join(waiting.options)}")
-            text = chosen[0]
-        if any(e.kind == events.RUN_ANSWERED and e.data["id"] == waiting.id for e in self.store.events(waiting.run_id)):
-            raise UsageError(
-                f"the question of run {row.id} has been answered already", hint=f"echelon runs resume {row.id}"
-            )
-        await self._answer(waiting.run_id, waiting.id, text, None)
+            text = chosen(waiting.options, text)
+        await self._answer(waiting, text, None)
 
-    async def _answer(
-        self, run_id: str, wait_id: str, text: str, owned: Lease | None, *, timeout: bool = False
-    ) -> None:
-        mine = owned or await self.store.acquire(f"run:{run_id}", self._owner, self.clock.now())
+    async def _answer(self, waiting: Waiting, text: str, owned: Lease | None, *, late: bool = False) -> None:
+        """Under the lease of the run that asked: of two answers the first one counts, and the other is told so."""
+        run_id = waiting.run_id
+        mine = owned or await self._acquire(run_id)
         try:
+            if not self._open(waiting):
+                raise UsageError(
+                    f"the question of run {run_id} has been answered already", hint=f"echelon runs resume {run_id}"
+                )
             seq = self.store.last_seq(run_id)
-            data = {"id": wait_id, "answer": self.redact(text), "timeout": timeout}
+            data = {"id": waiting.id, "answer": plain(text, self.redact), "timeout": late}
             await self.store.append(run_id, mine, [Event(seq + 1, events.RUN_ANSWERED, data, self.clock.now())])
         finally:
             if owned is None:
-                await self.store.release(mine)
+                await self._release(mine)
+
+    async def child(
+        self,
+        scope: Scope,
+        graph: str,
+        context: BaseModel,
+        data: BaseModel,
+        *,
+        title: str,
+        limits: Mapping[str, float | None],
+        pins: Mapping[str, bytes],
+    ) -> RunState:
+        """For a CHILD operation: the run that is reserved for this call, begun or resumed, to its end.
+
+        Its limits are the smaller of its own and of what its parent, and the other children under way, leave.
+        The operation charges `budget.shared(state.counters)`. Raises WaitRequested where the child asks a person.
+        """
+        try:
+            row = self.store.run(scope.child_id)
+        except RunNotFound:
+            lent = self._lent.setdefault(scope.run_id, Counter())
+            rest = budget.reserve(budget.limits_of(limits), budget.left(scope.limits, lent))
+            mine = Counter({name: limit for name, limit in rest.items() if name not in budget.OWN})
+            lent.update(mine)
+            try:
+                row, owned = await self.create(
+                    graph,
+                    context,
+                    data,
+                    title=title,
+                    limits=rest,
+                    pins=pins,
+                    parent=scope.run_id,
+                    run_id=scope.child_id,
+                )
+                ended = await self.drive(row, owned)
+            finally:
+                lent.subtract(mine)
+        else:
+            ended = self.state(row)
+            if ended.status is not Status.STOPPED:
+                ended = await self.resume(row.id)
+        if ended.status is Status.WAITING and ended.waiting is not None:
+            raise WaitRequested(ended.waiting)
+        return ended
+
+    def state(self, row: RunRow) -> RunState:
+        """Where a run was when it was last written."""
+        return RunState.load(self.store.snapshot(row.id)[1], self._type(row).state)
 
     async def cancel(self, run_id: str) -> bool:
         """End a run for good. True: done. False: its owner has been asked to, and does so within a second."""
         row = self.store.run(run_id)
-        if row.status not in (Status.RUNNING.value, Status.WAITING.value, Status.STOPPED.value):
+        if row.status not in (Status.RUNNING, Status.WAITING, Status.STOPPED):
             raise UsageError(f"run {row.id} has ended: it is {row.status}")
         try:
             await self.resume(row.id, cancelled=True)
@@ -311,7 +403,7 @@ class Runs:
     async def replay(self, run_id: str) -> Replayed:
         """Run it again from its log alone, its children too. Raises ReplayMismatch at the first event that differs."""
         row = self.store.run(run_id)
-        kind = self.types[row.graph]
+        kind = self._type(row)
         context = kind.context.model_validate(row.context)
         recorded = self.store.events(row.id)
         whole = recorded[0].data["state"]
@@ -322,7 +414,7 @@ class Runs:
         pinned = Pinned(self.artifacts, row.pins)
         machine = Machine(
             kind.build(context, pinned),
-            Ports(kind.operations(row, context, pinned), self.clock, self.random, Silent(), self.redact),
+            Ports(kind.operations(row, context, pinned), Timeless(), self.random, Silent(), self.redact),
             context,
             RunState.load(dumped, kind.state),
             log=log,
@@ -351,8 +443,18 @@ class Runs:
         )
 
 
+def chosen(options: Sequence[str], text: str) -> str:
+    """The option that an answer means: itself in any case, or by its beginning. Raises UsageError."""
+    said = text.strip().casefold()
+    exact = [option for option in options if option.casefold() == said]
+    meant = exact or [option for option in options if said and option.casefold().startswith(said)]
+    if len(meant) != 1:
+        raise UsageError(f"{text!r} is not one of the answers: {', '.join(options)}")
+    return meant[0]
+
+
 def reopened(state: RunState) -> RunState:
-    """A state that goes on: the same visit, so that what it did is not done again; after a failure, one more attempt."""
+    """A state that goes on in the same visit, where nothing is done again; after a failure, with one more attempt."""
     if state.status in (Status.FAILED, Status.STOPPED):
         return replace(state, status=Status.RUNNING, stop_reason=None, error=None, attempt=state.attempt + 1)
     return replace(state, status=Status.RUNNING, waiting=None)

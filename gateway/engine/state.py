@@ -22,7 +22,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Waiting:
-    """A question to a person. `run_id` is the run that asked: this one, or a child of it. `deadline` in seconds since the epoch."""
+    """A question to a person.
+
+    `run_id` is the run that asked: this one, or a child of it. `deadline` in seconds since the epoch.
+    """
 
     id: str
     run_id: str
@@ -48,14 +51,11 @@ class RunState:
     visit_seq: int = 0
     """The sequence number of the last event before this visit began: the visit's calls come after it."""
 
-    def digest(self) -> str:
-        """Changes with the graph's part of the state; 16 hex digits."""
-        return hashlib.sha256(self.data.model_dump_json().encode()).hexdigest()[:16]
-
-    def dump(self) -> str:
+    def dump(self, data: str | None = None) -> str:
+        """As JSON; `data` is the graph's part where it has been dumped already."""
         engine = {name: value for name, value in self.__dict__.items() if name not in ("data", "waiting")}
         engine["waiting"] = asdict(self.waiting) if self.waiting else None
-        return f'{{"engine":{json.dumps(engine)},"data":{self.data.model_dump_json()}}}'
+        return f'{{"engine":{json.dumps(engine)},"data":{data or self.data.model_dump_json()}}}'
 
     @classmethod
     def load(cls, text: str, model: type[BaseModel]) -> RunState:
@@ -66,3 +66,8 @@ class RunState:
             waiting = Waiting(**{**waiting, "options": tuple(waiting["options"])})
         status = Status(engine.pop("status"))
         return cls(data=model.model_validate(saved["data"]), waiting=waiting, status=status, **engine)
+
+
+def digest(data: str) -> str:
+    """Changes with the graph's part of the state, given as JSON; 16 hex digits."""
+    return hashlib.sha256(data.encode()).hexdigest()[:16]

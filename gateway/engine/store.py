@@ -1,7 +1,8 @@
 """The run store: SQLite in WAL mode. No code outside `gateway/engine` knows where events live.
 
-Writes happen on the event loop's thread with a connection that never waits (a commit without fsync takes some 50 µs, a hop to
-another thread and back costs more); when the database is locked, or the write must reach the disk, they go to a thread.
+Writes happen on the event loop's thread with a connection that never waits (a commit without fsync takes some 50 µs, a
+hop to another thread and back costs more); when the database is locked, or the write must reach the disk, they go to a
+thread.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gateway.engine import lease as leases
 from gateway.engine.events import Event
 from gateway.engine.lease import Lease
-from gateway.errors import LeaseLost, RunNotFound, StoreError
+from gateway.engine.state import Status
+from gateway.errors import LeaseLost, RunBusy, RunNotFound, StoreError
 
 T = TypeVar("T")
 BUSY_S = 30.0
@@ -36,7 +39,10 @@ CREATE TABLE IF NOT EXISTS events (
   PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS snapshots (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL);
 """
-COLUMNS = "id, graph, title, session, ordinal, parent, seed, context, limits, pins, status, stop_reason, question, created, updated, cancel"
+COLUMNS = (
+    "id, graph, title, session, ordinal, parent, seed, context, limits, pins, "
+    "status, stop_reason, question, created, updated, cancel"
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,10 @@ class Progress:
     question: str | None = None
 
 
+class _Locked(Exception):
+    """Another connection is writing just now."""
+
+
 class Store:
     """One per process and database. Raises StoreError (locked for too long, full, corrupt) with what to do about it."""
 
@@ -82,17 +92,16 @@ class Store:
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._patient = self._connect(BUSY_S, "FULL")
-            with self._patient:
-                self._patient.executescript(SCHEMA + leases.SCHEMA)
+            self._patient.executescript(SCHEMA + leases.SCHEMA)
             self._quick = self._connect(0.0, "NORMAL")
-            self._quick.execute(
-                "PRAGMA wal_autocheckpoint = 0"
-            )  # its fsync would stall the event loop: see _checkpoint
+            # Its fsync would stall the event loop: see _checkpoint.
+            self._quick.execute("PRAGMA wal_autocheckpoint = 0")
 
     def _connect(self, timeout_s: float, synchronous: str) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute(f"PRAGMA synchronous = {synchronous}")
+        db.execute(f"PRAGMA busy_timeout = {timeout_s * 1000:.0f}")
         return db
 
     def close(self) -> None:
@@ -119,7 +128,7 @@ class Store:
                 ) from error
             raise StoreError(
                 f"{self.path} cannot be used: {said}",
-                hint="it may be damaged: move it away (a new one is made), or restore a copy; context.md files are kept under turns/",
+                hint="it may be damaged: move it away (a new one is made), or restore a copy",
             ) from error
         except OSError as error:
             raise StoreError(
@@ -128,19 +137,38 @@ class Store:
 
     async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
         """Run `work` in a transaction: at once where that needs no waiting, else in the thread."""
+        if not durable:
+            with contextlib.suppress(_Locked):
+                return self._write_now(work)
         with self._explained():
-            if not durable:
-                try:
-                    result = _transaction(self._quick, work)
-                except sqlite3.OperationalError as error:
-                    if "locked" not in str(error):
-                        raise
-                else:
-                    self._commits += 1
-                    if self._commits % CHECKPOINT_EVERY == 0 and not self._closed:
-                        self._thread.submit(self._checkpoint)
-                    return result
             return await asyncio.get_running_loop().run_in_executor(self._thread, _transaction, self._patient, work)
+
+    def _write_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with self._explained():
+            try:
+                result = _transaction(self._quick, work)
+            except sqlite3.OperationalError as error:
+                if "locked" in str(error):
+                    raise _Locked from None
+                raise
+        self._commits += 1
+        if self._commits % CHECKPOINT_EVERY == 0 and not self._closed:
+            self._thread.submit(self._checkpoint)
+        return result
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """A query's rows. In WAL mode readers wait for nobody, but where another process is just recovering the log."""
+        with self._explained():
+            try:
+                return self._quick.execute(sql, values).fetchall()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+            self._quick.execute(f"PRAGMA busy_timeout = {BUSY_S * 1000:.0f}")
+            try:
+                return self._quick.execute(sql, values).fetchall()
+            finally:
+                self._quick.execute("PRAGMA busy_timeout = 0")
 
     def _checkpoint(self) -> None:
         with contextlib.suppress(sqlite3.Error):  # a failed checkpoint is made up for by the next
@@ -157,6 +185,8 @@ class Store:
                 ordinal = db.execute(
                     "SELECT coalesce(max(ordinal), 0) + 1 FROM runs WHERE session = ?", (row.session,)
                 ).fetchone()[0]
+            if db.execute("SELECT 1 FROM runs WHERE id = ?", (row.id,)).fetchone():
+                raise RunBusy(f"run {row.id} exists already", hint=f"echelon runs resume {row.id}")
             db.execute(
                 f"INSERT INTO runs ({COLUMNS}) VALUES ({', '.join('?' * 16)})",
                 (
@@ -173,10 +203,7 @@ class Store:
 
     def run(self, run_id: str) -> RunRow:
         """The run with this id, or with an id that begins so. Raises RunNotFound."""
-        with self._explained():
-            found = self._quick.execute(
-                f"SELECT {COLUMNS} FROM runs WHERE id LIKE ? ESCAPE '!' LIMIT 2", (_like(run_id) + "%",)
-            ).fetchall()
+        found = self._read(f"SELECT {COLUMNS} FROM runs WHERE id LIKE ? ESCAPE '!' LIMIT 2", (_like(run_id) + "%",))
         exact = [row for row in found if row[0] == run_id] or found
         if len(exact) != 1:
             raise RunNotFound(
@@ -193,23 +220,18 @@ class Store:
                 where.append(f"{column} = ?")
                 values.append(value)
         clause = f"WHERE {' AND '.join(where)}" if where else ""
-        with self._explained():
-            found = self._quick.execute(
-                f"SELECT {COLUMNS} FROM runs {clause} ORDER BY created DESC, id DESC LIMIT ?", (*values, limit)
-            ).fetchall()
+        sql = f"SELECT {COLUMNS} FROM runs {clause} ORDER BY created DESC, id DESC LIMIT ?"
+        found = self._read(sql, (*values, limit))
         return [_row(each) for each in found]
 
     def at(self, session: str, ordinal: int | None = None) -> RunRow:
         """A session's run by its ordinal; None means the last. Raises RunNotFound."""
-        with self._explained():
-            found = self._quick.execute(
-                f"SELECT {COLUMNS} FROM runs WHERE session = ? AND (ordinal = ? OR ? IS NULL) ORDER BY ordinal DESC LIMIT 1",
-                (session, ordinal, ordinal),
-            ).fetchone()
-        if found is None:
+        where = "session = ? AND (ordinal = ? OR ? IS NULL) ORDER BY ordinal DESC LIMIT 1"
+        found = self._read(f"SELECT {COLUMNS} FROM runs WHERE {where}", (session, ordinal, ordinal))
+        if not found:
             which = "no turn" if ordinal is None else f"no turn {ordinal}"
             raise RunNotFound(f"{which} in session {session!r}", hint="`echelon turns list` shows what there is")
-        return _row(found)
+        return _row(found[0])
 
     async def append(
         self,
@@ -221,45 +243,35 @@ class Store:
         *,
         durable: bool = False,
     ) -> None:
-        """Append events, and with the last of a node its snapshot, in one transaction. Raises LeaseLost, then nothing is written."""
+        """Append events, and with a node's last one its snapshot, in one transaction. LeaseLost: nothing is written."""
+        await self._write(partial(_append, run_id, lease, events, state, progress), durable=durable)
 
-        def work(db: sqlite3.Connection) -> None:
-            leases.verify(db, lease)
-            _insert(db, run_id, events, state)
-            if progress is not None:
-                db.execute(
-                    "UPDATE runs SET status = ?, stop_reason = ?, question = ?, updated = ? WHERE id = ?",
-                    (progress.status, progress.stop_reason, progress.question, events[-1].at, run_id),
-                )
-
-        await self._write(work, durable=durable)
+    def append_now(
+        self, run_id: str, lease: Lease, event: Event, state: str | None = None, progress: Progress | None = None
+    ) -> bool:
+        """The same at once; False where another writer has the database, then nothing is written."""
+        try:
+            self._write_now(partial(_append, run_id, lease, [event], state, progress))
+        except _Locked:
+            return False
+        return True
 
     def snapshot(self, run_id: str) -> tuple[int, str]:
         """(sequence number of the last event before it, state)."""
-        with self._explained():
-            found: tuple[int, str] | None = self._quick.execute(
-                "SELECT seq, state FROM snapshots WHERE run_id = ?", (run_id,)
-            ).fetchone()
-        if found is None:
-            raise StoreError(f"run {run_id} has no snapshot")
-        return found
+        found = self._read("SELECT seq, state FROM snapshots WHERE run_id = ?", (run_id,))
+        if not found:
+            raise StoreError(f"run {run_id} has no snapshot", hint="it cannot be resumed; start it again")
+        seq, state = found[0]
+        return seq, state
 
     def events(self, run_id: str, after: int = 0, limit: int = -1) -> list[Event]:
         """A run's events with a sequence number above `after`, in order."""
-        with self._explained():
-            found = self._quick.execute(
-                "SELECT seq, kind, data, at FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-                (run_id, after, limit),
-            ).fetchall()
+        sql = "SELECT seq, kind, data, at FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+        found = self._read(sql, (run_id, after, limit))
         return [Event(seq, kind, json.loads(data), at) for seq, kind, data, at in found]
 
     def last_seq(self, run_id: str) -> int:
-        with self._explained():
-            return int(
-                self._quick.execute("SELECT coalesce(max(seq), 0) FROM events WHERE run_id = ?", (run_id,)).fetchone()[
-                    0
-                ]
-            )
+        return int(self._read("SELECT coalesce(max(seq), 0) FROM events WHERE run_id = ?", (run_id,))[0][0])
 
     # ownership
 
@@ -279,12 +291,11 @@ class Store:
         await self._write(lambda db: leases.release(db, lease))
 
     async def request_cancel(self, run_id: str) -> None:
-        """Ask the run's owner to end it; seen within a second."""
+        """Ask the run's owner to end it, who sees it within a second. Once the run has ended the wish is fulfilled."""
         await self._write(lambda db: db.execute("UPDATE runs SET cancel = 1 WHERE id = ?", (run_id,)))
 
     def cancel_requested(self, run_id: str) -> bool:
-        with self._explained():
-            return bool(self._quick.execute("SELECT cancel FROM runs WHERE id = ?", (run_id,)).fetchone()[0])
+        return bool(self._read("SELECT cancel FROM runs WHERE id = ?", (run_id,))[0][0])
 
 
 def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -297,6 +308,24 @@ def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]
             db.execute("ROLLBACK")
         raise
     return result
+
+
+def _append(
+    run_id: str,
+    lease: Lease,
+    events: Sequence[Event],
+    state: str | None,
+    progress: Progress | None,
+    db: sqlite3.Connection,
+) -> None:
+    leases.verify(db, lease)
+    _insert(db, run_id, events, state)
+    if progress is not None:
+        ended = progress.status not in (Status.RUNNING, Status.WAITING)
+        db.execute(
+            "UPDATE runs SET status = ?, stop_reason = ?, question = ?, updated = ?, cancel = cancel * ? WHERE id = ?",
+            (progress.status, progress.stop_reason, progress.question, events[-1].at, not ended, run_id),
+        )
 
 
 def _insert(db: sqlite3.Connection, run_id: str, events: Sequence[Event], state: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +76,7 @@ def decide(
 ) -> Decision:
     """Advance, retry, backtrack, wait or end.
 
-    `state` is the state after the outcome was applied: its `visit` and `attempt` are those of the visit that just ended.
+    `state` is the state after the outcome was applied; its `visit` and `attempt` are those of the visit that ended.
     """
     match outcome:
         case Success():
@@ -97,18 +98,42 @@ def decide(
 
 
 def delay_ms(retry: Retry, seed: int, visit: int, attempt: int) -> int:
-    """Exponential backoff: the base doubled for every attempt, up to 25 % more by a jitter that is derived from the run's seed, capped."""
+    """Exponential backoff: the base doubled for every attempt, up to 25 % more by a seeded jitter, capped."""
     digest = hashlib.sha256(f"{seed}:{visit}:{attempt}".encode()).digest()
     jitter = int.from_bytes(digest[:4], "big") / 2**32
-    return min(retry.max_delay_ms, int(retry.base_delay_ms * 2 ** (attempt - 1) * (1 + jitter / 4)))
+    doubled = retry.base_delay_ms * 2 ** min(attempt - 1, 62)  # far above any cap, and still within a float
+    return min(retry.max_delay_ms, int(doubled * (1 + jitter / 4)))
 
 
-def failure_of(error: BaseException) -> Outcome:
-    """An exception as an outcome. Errors that were not raised on purpose can be tried again: the specification's default."""
+def causes(error: BaseException) -> list[BaseException]:
+    """The exceptions that a group consists of, or the one that it is."""
+    if isinstance(error, BaseExceptionGroup):
+        return [cause for each in error.exceptions for cause in causes(each)]
+    return [error]
+
+
+def failure_of(error: BaseException, redact: Callable[[str], str] = str) -> Outcome:
+    """An exception as an outcome. Errors that were not raised on purpose can be tried again, as is the default.
+
+    Of several errors at once the one counts that leaves the least choice, whatever their order: a budget, then what
+    cannot be tried again, then the first by its text.
+    """
+    return min((_failure(cause, redact) for cause in causes(error)), key=_choice)
+
+
+def _failure(error: BaseException, redact: Callable[[str], str]) -> Outcome:
     match error:
         case BudgetExhausted():
             return Stopped(f"budget:{error.budget}")
         case EchelonError():
-            return Failure(error.kind, str(error), error.retryable)
+            return Failure(error.kind, redact(str(error)), error.retryable)
         case _:
-            return Failure("internal", f"{type(error).__name__}: {error}", True)
+            return Failure("internal", redact(f"{type(error).__name__}: {error}"), True)
+
+
+def _choice(outcome: Outcome) -> tuple[int, str]:
+    match outcome:
+        case Failure(kind, message, retryable):
+            return 2 if retryable else 1, f"{kind} {message}"
+        case _:
+            return 0, str(outcome)

@@ -38,9 +38,10 @@ async def internet_research(args: ResearchArgs, ctx: ToolContext) -> ToolResult:
     """
     settings = ctx.settings.get("research") or {}
     folder = settings.get("corpus_dir")
-    if settings.get("provider") not in (None, "corpus"):
+    provider = settings.get("provider") or "corpus"
+    if provider != "corpus" and not (folder and provider == "ddgs"):  # the default: naming a folder chooses the folder
         raise ToolError(
-            f"the research provider {settings['provider']} is not available",
+            f"the research provider {provider} is not available",
             hint="set research.provider to corpus, and research.corpus_dir to a folder with documents",
         )
     if not folder:

@@ -84,6 +84,11 @@ async def _run_pytest(workspace: Workspace, target: str | None, folder: Path) ->
         *("-p", "no:cacheprovider", "-o", "junit_family=xunit1", f"--junitxml={folder / 'report.xml'}"),
         *("-o", f"faulthandler_timeout={_DUMP_S:g}", f"--basetemp={folder / 'tmp'}"),
     ]
+    # without these, a project around the workspace would lend it its configuration and its conftest
+    command += [f"--rootdir={workspace.root}", f"--confcutdir={workspace.root}"]
+    if not _configures_pytest(workspace.root):
+        (folder / "pytest.ini").write_text("[pytest]\n")
+        command += ["-c", str(folder / "pytest.ini")]
     if target:
         command += ["--", target]
     env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
@@ -91,6 +96,13 @@ async def _run_pytest(workspace: Workspace, target: str | None, folder: Path) ->
     if "No module named pytest" in finished.output:
         raise ToolError("pytest is not installed for this workspace", hint=f"{command[0]} -m pip install pytest")
     return finished
+
+
+def _configures_pytest(root: Path) -> bool:
+    for name, section in (("pyproject.toml", "[tool.pytest"), ("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
+        if (root / name).is_file() and section in (root / name).read_text("utf-8", "replace"):
+            return True
+    return any((root / name).exists() for name in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"))
 
 
 def _result(report: Report, failures: list[Failure], workspace: Workspace) -> ToolResult:

@@ -45,7 +45,11 @@ class Changes:
     def done_before(self, request: BaseModel) -> Change | None:
         """The newest change, if this very request made it and its result still stands."""
         newest = self._newest()
-        if newest and newest.request == _digest(request) and newest.after == self._workspace.digest(self._path):
+        if (
+            newest
+            and newest.request == _digest(request, self._ctx)
+            and newest.after == self._workspace.digest(self._path)
+        ):
             return newest
         return None
 
@@ -54,7 +58,7 @@ class Changes:
         before: str | None = None
         if self._workspace.exists(self._path):
             before = self._ctx.artifacts.put(self._workspace.read(self._path))
-        change = Change(before, sha256(data), _digest(request))
+        change = Change(before, sha256(data), _digest(request, self._ctx))
         entries = self._entries()
         if before != change.after and entries[-1:] != [change]:
             self._save([*entries, change])
@@ -123,5 +127,6 @@ def replace_file(path: Path, data: bytes) -> None:
         raise ToolError(f"{path} cannot be written: {error.strerror}", hint="check the disk's free space") from error
 
 
-def _digest(request: BaseModel) -> str:
-    return sha256(request.model_dump_json().encode())
+def _digest(request: BaseModel, ctx: ToolContext) -> str:
+    # in a later turn the same request is a new one
+    return sha256(f"{ctx.session}\0{ctx.turn}\0{request.model_dump_json()}".encode())

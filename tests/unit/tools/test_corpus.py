@@ -45,7 +45,7 @@ SQL = (
     + '<h1 id="db">Databases</h1><p>Store rows with transactions.</p><h2 id="sub">Sub-commands</h2>'
     "<table><tr><td>begin</td><td>starts one</td></tr></table><p>Run the tool with them.</p></div></body></html>"
 )
-GUIDE = "# Guide\n\nHow to deploy a service.\n\n## Rolling back\n\nUse the previous image:\n\n```sh\ndeploy --image old\n```\n"
+GUIDE = "# Guide\n\nHow to deploy.\n\n## Rolling back\n\nUse the previous image:\n\n```sh\ndeploy --image old\n```\n"
 EXAMPLE = "async with TaskGroup() as tg:\n    tg.create(f())\n\n    tg.create(g())"
 
 
@@ -175,7 +175,7 @@ def test_blocks_of_any_html_stand_in_it(tree: object) -> None:
 
 
 async def test_research_gives_passages_as_text_and_data(call: Call, docs: Path) -> None:
-    settings = {"research": {"provider": "corpus", "corpus_dir": str(docs)}}
+    settings = {"research": {"provider": "ddgs", "corpus_dir": str(docs)}}
     result = await call("internet.research", query="rolling back", settings=settings)
     assert result.ok
     assert result.data["passages"][0] == {
@@ -193,7 +193,8 @@ async def test_research_gives_passages_as_text_and_data(call: Call, docs: Path) 
     ("settings", "said"),
     [
         ({}, "no documents are configured"),
-        ({"research": {"provider": "elsewhere"}}, "elsewhere is not available"),
+        ({"research": {"provider": "ddgs", "corpus_dir": None}}, "ddgs is not available"),
+        ({"research": {"provider": "searxng", "corpus_dir": "."}}, "searxng is not available"),
         ({"research": {"corpus_dir": "/nowhere/at/all"}}, "is not a folder"),
     ],
 )

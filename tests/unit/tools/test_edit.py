@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
@@ -144,6 +145,15 @@ async def test_an_edit_that_was_interrupted_and_is_made_again_is_made_once(ctx: 
     first = await call("file.edit", path="a.txt", old="x", new="x x")
     assert await call("file.edit", path="a.txt", old="x", new="x x") == first
     assert (ctx.workspace / "a.txt").read_text() == "x x\n"
+
+
+async def test_the_same_edit_in_a_later_turn_is_another_one(ctx: ToolContext, registry: Registry) -> None:
+    tool = registry.get("file.edit")
+    (ctx.workspace / "a.txt").write_text("x\n")
+    args = tool.args(path="a.txt", old="\n", new=" x\n")
+    await tool.run(args, ctx)
+    await tool.run(args, replace(ctx, turn=ctx.turn + 1))
+    assert (ctx.workspace / "a.txt").read_text() == "x x x\n"
 
 
 async def test_undo_restores_exactly_and_can_be_repeated(

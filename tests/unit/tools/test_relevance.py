@@ -9,11 +9,19 @@ from gateway.tools.relevance import MAX_OFFERED, MAX_POINTED, relevant_definitio
 from gateway.tools.workspace import Workspace
 
 
+CART = """\
+class Cart:
+    def __init__(self): ...
+    def total(self): return _sum(self)
+def _sum(cart): ...
+"""
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Workspace:
     files = {
         "shop/__init__.py": "from .cart import Cart\nfrom .tax import vat\n",
-        "shop/cart.py": "class Cart:\n    def __init__(self): ...\n    def total(self): return _sum(self)\ndef _sum(c): ...\n",
+        "shop/cart.py": CART,
         "shop/tax.py": "def vat(x): ...\n",
         "shop/db.py": "def connect_all(): ...\n",
         "tests/test_cart.py": "from shop import Cart\n\ndef test_total():\n    assert Cart().total() == 1\n",

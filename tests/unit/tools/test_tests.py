@@ -102,6 +102,19 @@ async def test_tests_that_pass_are_ok_and_a_target_limits_them(call: Call, proje
     assert result.text == "0 failed, 1 passed"
 
 
+async def test_a_project_around_the_workspace_does_not_lend_it_its_configuration(call: Call, project: Path) -> None:
+    (project.parent / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--no-such-option'\n")
+    (project.parent / "conftest.py").write_text("raise SystemExit('read')\n")
+    result = await call("test.run", target="tests/test_calc.py")
+    assert result.data["failures"][0]["test"] == "tests/test_calc.py::test_total"
+
+
+async def test_the_configuration_of_the_workspace_holds(call: Call, project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.pytest.ini_options]\npython_functions = 'check_*'\n")
+    (project / "tests" / "test_calc.py").write_text("def check_one(): assert 1\n")
+    assert (await call("test.run")).text == "0 failed, 1 passed"
+
+
 async def test_no_tests_are_not_a_success(ctx: ToolContext, call: Call) -> None:
     result = await call("test.run")
     assert not result.ok

@@ -12,7 +12,7 @@ from gateway.errors import ToolError
 from gateway.tools.file import take_back
 from gateway.tools.python_source import NotReplaced, definitions, parse, replaced
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.relevance import only_path, relevant_definitions, relevant_files
+from gateway.tools.relevance import is_test_file, only_path, relevant_definitions, relevant_files
 from gateway.tools.source_text import SourceText, decode
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
@@ -41,10 +41,9 @@ class EditArgs(BaseModel):
 def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the file that was read last and, in Python, to its definitions: what is not there cannot be named."""
     workspace = Workspace(ctx.workspace)
-    read = [each["data"]["path"] for each in situation.results if each["tool"] == "file.read" and each["ok"]]
-    if not read:
+    path = _last_seen(situation)
+    if path is None:
         return only_path(schema, relevant_files(workspace, situation))
-    path = read[-1]
     names = relevant_definitions(workspace, path, situation) if path.endswith(".py") else []
     properties = only_path(schema, [path])["properties"]
     wanted = ("name", "source") if names else ("old", "new")
@@ -54,6 +53,15 @@ def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
         properties["name"]["enum"] = names
     kept = ("path", *wanted)
     return {**schema, "properties": {each: properties[each] for each in kept}, "required": list(kept)}
+
+
+def _last_seen(situation: Situation) -> str | None:
+    """The file that was read last; if none was, the one that was written last, rather than its test."""
+    done = [each for each in situation.results if each["ok"]]
+    read = [each["data"]["path"] for each in done if each["tool"] == "file.read"]
+    written = [each["data"]["path"] for each in done if each["tool"] == "file.write"]
+    written.sort(key=lambda path: not is_test_file(path))
+    return next(reversed(read or written), None)
 
 
 @tool("file.edit", effect=Effect.IDEMPOTENT, deadline_s=10, narrow=_narrow_edit, undo=take_back)

@@ -40,7 +40,7 @@ class SaveArgs(BaseModel):
 
 
 class SearchArgs(BaseModel):
-    query: str = Field(max_length=500, description="a few words about what is looked for")
+    query: str = Field(description="a few words about what is looked for", json_schema_extra={"maxLength": 200})
 
 
 def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:

@@ -15,7 +15,7 @@ MAX_QUOTED = 2_200  # characters of all quotes together
 
 
 class ResearchArgs(BaseModel):
-    query: str = Field(min_length=2, max_length=300, description="what to look for: a few telling words")
+    query: str = Field(description="what to look for: a few telling words", json_schema_extra={"maxLength": 200})
 
 
 class Found(BaseModel):

@@ -222,3 +222,12 @@ def test_other_files_are_changed_by_exact_text(ctx: ToolContext, registry: Regis
     schema = registry.get("file.edit").schema(ctx, Situation("fix it", results=(_read(pager), _read("README.md"))))
     assert schema["required"] == ["path", "old", "new"]
     assert schema["properties"]["path"]["enum"] == ["README.md"]
+
+
+def test_what_was_written_in_this_task_can_be_changed_without_reading_it(
+    ctx: ToolContext, registry: Registry, pager: str
+) -> None:
+    (ctx.workspace / "test_pager.py").write_text("def test_it(): ...\n")
+    written = tuple(_read(path) | {"tool": "file.write"} for path in (pager, "test_pager.py"))
+    schema = registry.get("file.edit").schema(ctx, Situation("write a pager", results=written))
+    assert schema["properties"]["path"]["enum"] == [pager]

@@ -8,7 +8,6 @@ from gateway.tools.registry import Situation
 from gateway.tools.relevance import MAX_OFFERED, MAX_POINTED, relevant_definitions, relevant_files
 from gateway.tools.workspace import Workspace
 
-
 CART = """\
 class Cart:
     def __init__(self): ...

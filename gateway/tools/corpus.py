@@ -141,6 +141,9 @@ class Corpus:
                     yield os.path.relpath(full, self._root), (status.st_mtime_ns, status.st_size)
 
     def _index(self, connection: sqlite3.Connection, path: str, stamp: tuple[int, int]) -> None:
+        same = "SELECT 1 FROM pages WHERE path = ? AND modified_ns = ? AND size = ?"
+        if connection.execute(same, (path, *stamp)).fetchone():
+            return  # another process was faster
         page = read_page(path, self._read(path))
         _forget(connection, path)
         connection.execute("INSERT INTO pages VALUES (?, ?, ?, ?)", (path, *stamp, page.title))

@@ -1,0 +1,1 @@
+"""What people start: the command line, thin over `gateway`."""

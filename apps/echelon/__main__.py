@@ -1,0 +1,5 @@
+"""`python -m echelon`."""
+
+from echelon.cli import main
+
+main()

@@ -1,0 +1,139 @@
+"""How a turn ended, in words, as JSON, and as an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from echelon.cli import INTERRUPTED
+from echelon.terminal import put, put_json, say
+from gateway import Turn
+from gateway.engine.state import Status, Waiting
+from gateway.errors import BudgetExhausted, EchelonError
+
+WAITING = 6
+SETTINGS = {  # budgets by their counter, and the setting that raises them
+    "steps": "limits.max_steps",
+    "time_s": "limits.max_time_s",
+    "tokens": "limits.max_tokens",
+    "cost_usd": "limits.max_cost_usd",
+}
+
+
+def exit_code(turn: Turn) -> int:
+    """What the contract says for this status and stop reason."""
+    reason, _, name = (turn.stop_reason or "").partition(":")
+    if turn.status is Status.COMPLETE:
+        return 0
+    if turn.status is Status.WAITING:
+        return WAITING
+    if reason == "user_cancelled":
+        return INTERRUPTED
+    if reason == "budget":
+        return BudgetExhausted.exit_code
+    return _codes().get(name, 1) if reason == "error" else 1
+
+
+def report(turn: Turn, *, as_json: bool) -> int:
+    """The response on standard output, how it ended on standard error; the exit code."""
+    if as_json:
+        put_json(as_data(turn))
+    elif turn.response:
+        put(turn.response)
+    if not as_json or turn.status is not Status.COMPLETE:
+        for line in _lines(turn):
+            say(line)
+    return exit_code(turn)
+
+
+def as_data(turn: Turn) -> dict[str, Any]:
+    return {
+        "turn": turn.number,
+        "session": turn.session,
+        "run": turn.run_id,
+        "status": turn.status.value,
+        "stop_reason": turn.stop_reason,
+        "error": turn.error,
+        "response": turn.response or None,
+        "context": str(turn.context),
+        "usage": usage(turn),
+        "waiting": _waiting(turn.waiting),
+    }
+
+
+def usage(turn: Turn) -> dict[str, float]:
+    """As context.md has it."""
+    counted = ("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens")
+    found: dict[str, float] = {name: int(turn.usage.get(name, 0)) for name in counted}
+    cost, wall = turn.usage.get("cost_usd", 0.0), turn.usage.get("time_s", 0.0)
+    return {**found, "cost_usd": round(cost, 6), "wall_s": round(wall, 1)}
+
+
+def usage_line(turn: Turn) -> str:
+    used = usage(turn)
+    calls = int(used["model_calls"])
+    cached = f" ({int(used['cached_tokens']):,} cached)" if used["cached_tokens"] else ""
+    parts = [
+        f"{calls} model call{'' if calls == 1 else 's'}",
+        f"{int(used['prompt_tokens']):,} tokens read{cached}",
+        f"{int(used['completion_tokens']):,} written",
+        f"{used['wall_s']:.1f} s",
+    ]
+    return " · ".join(parts + ([f"${used['cost_usd']:.4f}"] if used["cost_usd"] else []))
+
+
+def answer_command(turn: Turn) -> str:
+    return f'echelon runs answer {turn.run_id} "…"'
+
+
+def question_lines(waiting: Waiting) -> list[str]:
+    options = f" ({' / '.join(waiting.options)})" if waiting.options else ""
+    return [f"{waiting.question}{options}"]
+
+
+def _lines(turn: Turn) -> Iterator[str]:
+    if turn.response:
+        yield ""
+    yield f"{turn.status.value.replace('_', ' ')} · {usage_line(turn)}"
+    if turn.waiting is not None:
+        yield from question_lines(turn.waiting)
+        yield f"answer with: {answer_command(turn)}"
+    elif turn.status is Status.FAILED:
+        yield f"error: {turn.error}"
+        if turn.hint:
+            yield f"  {turn.hint}"
+        yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}"
+    elif turn.status is Status.STOPPED:
+        yield from _stopped(turn)
+    yield f"context: {turn.context}"
+
+
+def _stopped(turn: Turn) -> Iterator[str]:
+    reason, _, name = (turn.stop_reason or "").partition(":")
+    if reason == "budget":
+        setting = SETTINGS.get(name)
+        yield f"error: the budget for {name} is used up"
+        if setting is not None:
+            variable = f"ECHELON_{setting.replace('.', '__').upper()}"
+            yield f"  raise {setting} in echelon.yaml, or {variable}, and ask again"
+    else:
+        yield f"go on with: echelon runs resume {turn.run_id}"
+
+
+def _waiting(waiting: Waiting | None) -> dict[str, Any] | None:
+    if waiting is None:
+        return None
+    told = asdict(waiting)
+    return {name: told[name] for name in ("id", "question", "options", "deadline")}
+
+
+def _codes() -> dict[str, int]:
+    """Exit codes by the kind of error."""
+    found: dict[str, int] = {}
+    todo: list[type[EchelonError]] = [EchelonError]
+    while todo:
+        error = todo.pop(0)
+        found.setdefault(error.kind, error.exit_code)
+        todo += error.__subclasses__()
+    return found

@@ -1,0 +1,79 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from echelon.cli import Invocation
+
+Function = Callable[..., Any]
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+def _verbose(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Invocation).verbose = True
+
+
+verbose = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    expose_value=False,
+    callback=_verbose,
+    help="Tell more, and show a traceback where something goes wrong.",
+)
+config_option = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    help="A configuration file, besides ./echelon.yaml and $ECHELON_HOME/config.yaml.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable, on standard output.")
+session_option = click.option("--session", metavar="S", help="Of this session only.")
+no_input = click.option("--no-input", is_flag=True, help="Never ask: end with exit code 6 where an answer is needed.")
+
+
+def home(function: Function) -> Function:
+    """Options of a command that works with what there is; it gets `settings`."""
+
+    @config_option
+    @verbose
+    @functools.wraps(function)
+    def configured(*args: Any, config_file: Path | None, **kwargs: Any) -> Any:
+        from gateway.config import Settings
+
+        return function(*args, settings=Settings.load({}, config_file=config_file), **kwargs)
+
+    return configured
+
+
+def model(function: Function) -> Function:
+    """Options of a command that may call a model; it gets `settings`."""
+
+    @click.option("--workspace", type=FOLDER, help="The folder that file and test tools may not leave.  [default: .]")
+    @click.option("--model", "model_name", metavar="M", help="A litellm model string, local/NAME, or scripted:FILE.")
+    @click.option("--api-base", metavar="URL", help="Where an OpenAI-compatible server answers.")
+    @config_option
+    @verbose
+    @functools.wraps(function)
+    def configured(
+        *args: Any,
+        workspace: Path | None,
+        model_name: str | None,
+        api_base: str | None,
+        config_file: Path | None,
+        **kwargs: Any,
+    ) -> Any:
+        from gateway.config import Settings
+
+        given = {"workspace": workspace, "model": model_name, "api_base": api_base}
+        return function(*args, settings=Settings.load(given, config_file=config_file), **kwargs)
+
+    return configured

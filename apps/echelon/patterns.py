@@ -1,0 +1,121 @@
+"""`echelon patterns`: the task types, and whether their patterns compile."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from echelon import options
+from echelon.terminal import put, put_json, put_table, say
+
+if TYPE_CHECKING:
+    from gateway import Gateway, Settings
+    from gateway.turn.patterns.library import PatternFile
+
+
+@click.group()
+def patterns() -> None:
+    """Task types: list, show and check their patterns.
+
+    They are looked for in .echelon/prompts/patterns of the workspace, in $ECHELON_HOME/prompts/patterns, and among
+    those that are shipped; the first file of a name counts.
+    """
+
+
+@patterns.command("list", epilog="\b\nExamples:\n  echelon patterns list\n  echelon patterns list --json\n")
+@options.as_json
+@options.model
+def list_patterns(settings: Settings, as_json: bool) -> None:
+    """List the task types, and where each comes from."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        files = list(gateway.patterns())
+    if as_json:
+        put_json([_as_data(file) for file in files])
+        return
+    rows = []
+    for file in files:
+        steps = "" if file.program is None else str(file.program.max_steps)
+        rows.append([file.task_type, file.origin, steps, _description(file)])
+    put_table(["task type", "origin", "max steps", "description"], rows)
+
+
+@patterns.command(epilog="\b\nExamples:\n  echelon patterns show code_modify\n")
+@click.argument("task_type", metavar="TYPE")
+@options.model
+def show(settings: Settings, task_type: str) -> int:
+    """Show a task type's pattern, as the model and the compiler read it."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        library = gateway.patterns()
+    file = next((file for file in library if file.task_type == task_type), None)
+    if file is None:
+        library.get(task_type)  # raises, and names the nearest one
+        raise AssertionError
+    say(f"{file.path} ({file.origin})")
+    put(file.text.rstrip("\n"))
+    if file.error is not None:
+        say(f"error: unavailable: {file.error}")
+        return file.error.exit_code
+    return 0
+
+
+@patterns.command(
+    epilog="""\b
+Examples:
+  echelon patterns check
+  echelon patterns check .echelon/prompts/patterns/release.md
+"""
+)
+@click.argument("files", metavar="[FILE…]", nargs=-1, type=click.Path(path_type=Path))
+@options.model
+def check(settings: Settings, files: tuple[Path, ...]) -> int:
+    """Report every problem of the given files, else of all task types, with file and line."""
+    from gateway import Gateway
+    from gateway.errors import ConfigError
+    from gateway.turn.patterns.check import check_pattern
+
+    with closing(Gateway(settings)) as gateway:
+        found = list(files) or [file.path for file in gateway.patterns()]
+        tools, undoable = _tools(gateway)
+    problems = []
+    for path in found:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from error
+        problems += check_pattern(text, file=str(path), tools=tools, undoable=undoable)
+    for problem in problems:
+        put(str(problem))
+    many = "" if len(found) == 1 else "s"
+    say(f"{len(found)} pattern{many}, {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
+    return ConfigError.exit_code if problems else 0
+
+
+def _tools(gateway: Gateway) -> tuple[list[str], list[str]]:
+    """Every tool's name, and those of the tools that can be undone."""
+    every = list(gateway.registry)
+    return [tool.name for tool in every], [tool.name for tool in every if tool.undo is not None]
+
+
+def _description(file: PatternFile) -> str:
+    if file.program is not None:
+        return file.program.description
+    return f"unavailable: {file.error}"
+
+
+def _as_data(file: PatternFile) -> dict[str, object]:
+    return {
+        "task_type": file.task_type,
+        "origin": file.origin,
+        "path": str(file.path),
+        "available": file.program is not None,
+        "description": file.program.description if file.program is not None else None,
+        "max_steps": file.program.max_steps if file.program is not None else None,
+        "error": str(file.error) if file.error is not None else None,
+    }

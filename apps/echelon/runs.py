@@ -1,0 +1,257 @@
+"""`echelon runs`: the engine's view of what is done. A run is named by its id, by how it begins, or `last`."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+
+from echelon import options
+from echelon.driving import carry_out
+from echelon.terminal import ago, put, put_json, put_table, say
+
+if TYPE_CHECKING:
+    from gateway import Gateway, Settings
+    from gateway.engine.runs import Replayed
+    from gateway.engine.store import RunRow
+
+FOLLOW_S = 0.2
+
+identifier = click.argument("run_id", metavar="ID")
+
+
+@click.group()
+def runs() -> None:
+    """Runs: list, show, resume, cancel, answer, replay.
+
+    ID is a run's id, the beginning of one, or `last`.
+    """
+
+
+@runs.command(
+    "list",
+    epilog="""\b
+Examples:
+  echelon runs list
+  echelon runs list --limit 5 --json
+""",
+)
+@options.session_option
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, the newest first.")
+@options.as_json
+@options.home
+def list_runs(settings: Settings, session: str | None, limit: int, as_json: bool) -> None:
+    """List the newest runs."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        rows = gateway.runs.store.runs(session=session, limit=limit)
+    if as_json:
+        put_json([_as_data(row) for row in rows])
+        return
+    put_table(
+        ["id", "graph", "updated", "status", "why", "title"],
+        [
+            [row.id, row.graph, ago(row.updated), row.status, row.stop_reason or "", " ".join(row.title.split())]
+            for row in rows
+        ],
+    )
+
+
+@runs.command(epilog="\b\nExamples:\n  echelon runs show last\n  echelon runs show 01KA --json\n")
+@identifier
+@options.as_json
+@options.home
+def show(settings: Settings, run_id: str, as_json: bool) -> None:
+    """Show where a run is."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        row = _found(gateway, run_id)
+        state = gateway.state(row)
+        events = gateway.runs.store.last_seq(row.id)
+        children = gateway.runs.store.runs(parent=row.id)
+    if as_json:
+        told = {"node": state.node, "counters": dict(state.counters), "error": state.error, "events": events}
+        put_json({**_as_data(row), **told, "children": [child.id for child in children]})
+        return
+    facts = {
+        "id": row.id,
+        "graph": row.graph,
+        "title": " ".join(row.title.split()),
+        "turn": f"{row.session}/{row.ordinal}" if row.session is not None else "",
+        "status": f"{row.status} {row.stop_reason or ''}".strip(),
+        "error": state.error or "",
+        "question": row.question or "",
+        "next node": state.node or "",
+        "begun": ago(row.created),
+        "updated": ago(row.updated),
+        "events": f"{events:,}",
+        "counters": ", ".join(f"{name} {value:g}" for name, value in sorted(state.counters.items())),
+        "limits": ", ".join(f"{name} {value:g}" for name, value in sorted(row.limits.items())),
+        "parent": row.parent or "",
+        "children": ", ".join(child.id for child in children),
+    }
+    put("\n".join(f"{name:<10} {value}" for name, value in facts.items() if value))
+
+
+@runs.command(
+    epilog="""\b
+Examples:
+  echelon runs events last
+  echelon runs events last --follow
+  echelon runs events 01KA --json
+"""
+)
+@identifier
+@click.option("--follow", is_flag=True, help="Go on until the run ends, waits or is stopped.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, whole.")
+@options.home
+def events(settings: Settings, run_id: str, follow: bool, as_json: bool) -> None:
+    """Print a run's event log."""
+    import time
+
+    from echelon.event_lines import line
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        store, row, seen = gateway.runs.store, _found(gateway, run_id), 0
+        while True:
+            row = store.run(row.id)  # before its events: what it wrote last is not missed
+            for event in store.events(row.id, after=seen):
+                seen = event.seq
+                if as_json:
+                    put_json({"seq": event.seq, "at": event.at, "kind": event.kind, "data": event.data})
+                else:
+                    put(line(event))
+            if not follow or row.status != "running":
+                return
+            time.sleep(FOLLOW_S)
+
+
+@runs.command(epilog="\b\nExamples:\n  echelon runs resume last\n  echelon runs resume 01KA --json\n")
+@identifier
+@options.no_input
+@options.as_json
+@options.model
+def resume(settings: Settings, run_id: str, no_input: bool, as_json: bool) -> int:
+    """Go on with a run that was interrupted, answered, or that failed.
+
+    It goes on with the prompts, patterns and models that it began with; what it did is not done again.
+    """
+    return carry_out(
+        settings, lambda gateway: gateway.resume(_found(gateway, run_id).id), as_json=as_json, no_input=no_input
+    )
+
+
+@runs.command(
+    epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n'
+)
+@identifier
+@click.argument("text")
+@options.no_input
+@options.as_json
+@options.model
+def answer(settings: Settings, run_id: str, text: str, no_input: bool, as_json: bool) -> int:
+    """Answer a run's question with TEXT, and go on with it."""
+    return carry_out(
+        settings, lambda gateway: gateway.answer(_found(gateway, run_id).id, text), as_json=as_json, no_input=no_input
+    )
+
+
+@runs.command(epilog="\b\nExamples:\n  echelon runs cancel last\n")
+@identifier
+@options.home
+def cancel(settings: Settings, run_id: str) -> None:
+    """End a run for good."""
+    from gateway import Gateway
+
+    async def end() -> None:
+        async with Gateway(settings) as gateway:
+            row = _found(gateway, run_id)
+            done = await gateway.cancel(row.id)
+            say(f"run {row.id} {'is cancelled' if done else 'is being worked on: it ends within a second'}")
+
+    asyncio.run(end())
+
+
+@runs.command(epilog="\b\nExamples:\n  echelon runs replay last\n")
+@identifier
+@options.home
+def replay(settings: Settings, run_id: str) -> int:
+    """Run it again from its log alone, without a model or a tool, and compare.
+
+    Exit code 1 where a decision, or a file that shows the run, is not the same.
+    """
+    from gateway import Gateway
+    from gateway.errors import ReplayMismatch
+
+    async def again() -> tuple[list[Replayed], int]:
+        async with Gateway(settings) as gateway:
+            every = _every(await gateway.replay(_found(gateway, run_id).id))
+            return every, sum(_rendered(gateway, each.run_id) for each in every)
+
+    try:
+        every, files = asyncio.run(again())
+    except ReplayMismatch as error:
+        put(f"different at event {error.seq}: {error}")
+        return 1
+    differing = [path for each in every for path in each.differing]
+    for path in differing:
+        put(f"different: {path}")
+    if differing:
+        return 1
+    ended = "" if all(each.finished for each in every) else ", not finished"
+    put(f"identical: {_count(sum(each.decisions for each in every), 'decision')}, {_count(files, 'file')}{ended}")
+    return 0
+
+
+@runs.command(
+    epilog="\b\nExamples:\n  echelon runs graph\n  echelon runs graph turn > turn.mmd\n",
+)
+@click.argument("graph_name", metavar="[GRAPH]", default="turn")
+@options.home
+def graph(settings: Settings, graph_name: str) -> None:
+    """Print a graph of nodes as a Mermaid flowchart."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        put(gateway.graph(graph_name).mermaid())
+
+
+def _found(gateway: Gateway, run_id: str) -> RunRow:
+    """The run. Raises RunNotFound."""
+    from gateway.errors import RunNotFound
+
+    if run_id != "last":
+        return gateway.runs.store.run(run_id.upper())
+    newest = [row for row in gateway.runs.store.runs() if row.parent is None]
+    if not newest:
+        raise RunNotFound("there is no run yet", hint='begin one with: echelon run "…"')
+    return newest[0]
+
+
+def _every(whole: Replayed) -> list[Replayed]:
+    """A replayed run and those below it."""
+    return [whole, *(each for child in whole.children for each in _every(child))]
+
+
+def _rendered(gateway: Gateway, run_id: str) -> int:
+    """How many files a replay renders and compares: none while the run goes on."""
+    row = gateway.runs.store.run(run_id)
+    kind = gateway.runs.types[row.graph]
+    if kind.project is None or row.status == "running":
+        return 0
+    context = kind.context.model_validate(row.context)
+    return len(kind.project(row, context, gateway.state(row), gateway.runs.artifacts).texts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _as_data(row: RunRow) -> dict[str, object]:
+    names = ("id", "graph", "title", "session", "ordinal", "parent", "status", "stop_reason", "question")
+    return {**{name: getattr(row, name) for name in names}, "created": row.created, "updated": row.updated}

@@ -1,0 +1,173 @@
+"""`echelon turns`: what was asked, and what came of it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from echelon import options
+from echelon.terminal import ago, put, put_json, put_markdown, put_table
+
+if TYPE_CHECKING:
+    from gateway import Settings, Turn
+
+# What differs between two runs of the same thing: who they are, when they were, what they took.
+IDENTITY = re.compile(r"(turn|session|run|usage|started): ")
+TITLE = re.compile(r"# Turn \d+")
+TOOK = re.compile(r"^(### \d+\. .+ · (?:ok|failed)) · [0-9.e+-]+ s")
+
+
+@click.group()
+def turns() -> None:
+    """Turns: list them, show one, compare two."""
+
+
+@turns.command(
+    "list",
+    epilog="""\b
+Examples:
+  echelon turns list
+  echelon turns list --session work --limit 5
+  echelon turns list --json
+""",
+)
+@options.session_option
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, the newest first.")
+@options.as_json
+@options.home
+def list_turns(settings: Settings, session: str | None, limit: int, as_json: bool) -> None:
+    """List the newest turns."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        rows = gateway.turns(session, limit)
+    if as_json:
+        put_json(
+            [
+                {
+                    "session": row.session,
+                    "turn": row.ordinal,
+                    "run": row.id,
+                    "status": row.status,
+                    "stop_reason": row.stop_reason,
+                    "created": row.created,
+                    "request": row.title,
+                }
+                for row in rows
+            ]
+        )
+        return
+    put_table(
+        ["session", "turn", "when", "status", "request"],
+        [
+            [str(row.session), str(row.ordinal), ago(row.created), row.status, " ".join(row.title.split())]
+            for row in rows
+        ],
+    )
+
+
+@turns.command(
+    epilog="""\b
+Examples:
+  echelon turns show
+  echelon turns show 3 --session work
+  echelon turns show last --raw
+  echelon turns show last --pack 2
+  echelon turns show last --result 1
+"""
+)
+@click.argument("number", metavar="[N|last]", default="last")
+@options.session_option
+@click.option("--pack", metavar="K", type=click.IntRange(min=1), help="The exact prompt of its K-th model call.")
+@click.option("--result", metavar="K", type=click.IntRange(min=1), help="The whole result of its K-th tool call.")
+@click.option("--raw", is_flag=True, help="The Markdown as it stands, also on a terminal.")
+@options.home
+def show(settings: Settings, number: str, session: str | None, pack: int | None, result: int | None, raw: bool) -> None:
+    """Show a turn's context.md, the last one's unless told otherwise."""
+    turn = _turn(settings, number, session)
+    path = turn.context
+    if pack is not None:
+        path = _numbered(turn, "packs", pack)
+    elif result is not None:
+        path = _numbered(turn, "results", result)
+    text = _read(path)
+    if raw or pack is not None or result is not None:
+        put(text.rstrip("\n"))
+    else:
+        put_markdown(_fenced_front_matter(text))
+
+
+@turns.command(
+    epilog="""\b
+Examples:
+  echelon turns diff 3 4
+  echelon turns diff 1 2 --session work
+"""
+)
+@click.argument("first", metavar="N")
+@click.argument("second", metavar="M")
+@options.session_option
+@options.home
+def diff(settings: Settings, first: str, second: str, session: str | None) -> None:
+    """Compare two turns of a session, usage and times left out."""
+    old, new = _turn(settings, first, session), _turn(settings, second, session)
+    names = [f"{turn.session}/{turn.number}" for turn in (old, new)]
+    texts = [_comparable(_read(turn.context)) for turn in (old, new)]
+    lines = list(difflib.unified_diff(*texts, *names, lineterm=""))
+    put("\n".join(lines) if lines else f"identical: {names[0]} and {names[1]}, usage and times left out")
+
+
+def _turn(settings: Settings, number: str, session: str | None) -> Turn:
+    from gateway import Gateway
+    from gateway.errors import UsageError
+
+    if number != "last" and not number.isdecimal():
+        raise UsageError(f"{number!r} is not a turn's number", hint="give a number, or `last`")
+    with closing(Gateway(settings)) as gateway:
+        return gateway.turn(None if number == "last" else int(number), session)
+
+
+def _read(path: Path) -> str:
+    from gateway.errors import StoreError
+
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _numbered(turn: Turn, kind: str, number: int) -> Path:
+    """The file of that number beside the context.md."""
+    from gateway.errors import UsageError
+
+    there = sorted((turn.context.parent / kind).glob("[0-9]*"))
+    for path in there:
+        if int(path.name.split("-")[0]) == number:
+            return path
+    what = kind.removesuffix("s")
+    have = f"it has {len(there)}: {', '.join(path.stem for path in there)}" if there else "it has none"
+    raise UsageError(f"turn {turn.number} of session {turn.session} has no {what} {number}", hint=have)
+
+
+def _comparable(text: str) -> list[str]:
+    """The document's lines, without what differs between two runs of the same thing."""
+    front, rest = _parts(text)
+    kept = [line for line in front.splitlines() if not IDENTITY.match(line)]
+    return kept + [TOOK.sub(r"\1", line) for line in rest.splitlines() if not TITLE.fullmatch(line)]
+
+
+def _fenced_front_matter(text: str) -> str:
+    """The front matter as a code block: Markdown would make a heading of it."""
+    front, rest = _parts(text)
+    return f"```yaml\n{front}\n```\n{rest}"
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Front matter, and what follows it."""
+    front, _, rest = text.removeprefix("---\n").partition("\n---\n")
+    return front, rest

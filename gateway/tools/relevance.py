@@ -39,8 +39,15 @@ def is_test_file(path: str) -> bool:
 
 
 def relevant_files(workspace: Workspace, situation: Situation) -> list[str]:
-    """Paths of text files, the likeliest first: at most 5 where a failure or the request points at them, else 40."""
+    """Paths of text files, the likeliest first: at most 5 where a failure or the request points at them, else 40.
+
+    Where a test fails and points at code, it is the code that is offered, and what was not read yet before what was.
+    """
     files = workspace.files()
+    suspects = [each for each in _of_failure(workspace, files, situation) if not is_test_file(each)]
+    unread = [each for each in suspects if each not in _read(situation)]
+    if unread:
+        return unread[:MAX_POINTED]
     for pointed in (_of_failure(workspace, files, situation), _of_request(workspace, files, situation)):
         if pointed:
             sources = [each for each in pointed if not is_test_file(each)]
@@ -73,6 +80,10 @@ def last_failure(situation: Situation) -> list[Mapping[str, Any]]:
         if result["tool"] == "test.run":
             return [] if result["ok"] else list(result["data"].get("failures", []))
     return []
+
+
+def _read(situation: Situation) -> set[str]:
+    return {result["data"]["path"] for result in situation.results if result["tool"] == "file.read" and result["ok"]}
 
 
 def _asked(situation: Situation) -> str:

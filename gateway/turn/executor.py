@@ -15,10 +15,10 @@ from gateway.turn.asking import Asked, Asker
 from gateway.turn.operations import load_result
 from gateway.turn.parts import Parts
 from gateway.turn.patterns.cursor import Cursor, Move, MoveKind
-from gateway.turn.patterns.decision import decision_schema, forced, match, tools_of
+from gateway.turn.patterns.decision import decision_schema, forced, match, settled, tools_of
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
-from gateway.turn.sections import sections
+from gateway.turn.sections import arguments, sections
 from gateway.turn.state import Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
 
@@ -63,13 +63,13 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         only = forced(moves, schemas)
         if only is not None:
             move, tool = only
-            return Decided(program.take(cursor, move), _pending(move, tool, {}, "the only way on"))
+            return Decided(program.take(cursor, move), _pending(move, tool, settled(schemas[tool]), "the only way on"))
         asked = await self._asker.decide(
             visit,
             given,
             "task_executor",
             self._sections(given, program, cursor, visit.artifacts),
-            self._question(moves),
+            self._question(moves, schemas),
             decision_schema(moves, schemas),
             type="EXECUTOR_DECISION",
             variables={"task_type": program.task_type},
@@ -81,8 +81,9 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         if move.kind is not MoveKind.CALL:
             why = decision["reasoning"] if move.kind is MoveKind.ESCALATE else ""
             return Decided(cursor, escalated=why, asked=asked)
-        chosen = _pending(move, decision["tool"]["name"], decision["tool"]["args"], decision["reasoning"])
-        return Decided(cursor, chosen, asked=asked)
+        tool = decision["tool"]["name"]
+        chosen = {**settled(schemas[tool]), **decision["tool"]["args"]}
+        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=asked)
 
     def spent(self, output: Decided) -> Mapping[str, float]:
         return {"steps": 1} if output.asked is not None else {}
@@ -119,11 +120,14 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
 
     def _sections(self, state: TurnState, program: Program, cursor: Cursor, artifacts: Artifacts) -> list[Section]:
         task = TaskState.of(program, cursor)
-        return [*sections(self._context.request, state, artifacts), Section("state", "Task State", (task.line(),))]
+        return [*sections(self._context.request, latest_candidate(state), artifacts), Section("state", "Task State", (task.line(),))]
 
-    def _question(self, moves: Sequence[Move]) -> str:
+    def _question(self, moves: Sequence[Move], schemas: Mapping[str, Any]) -> str:
         lines = ["Legal moves now:"]
-        lines += [f"- {move.label}" for move in moves]
+        for move in moves:
+            fixed = {key: value for name in tools_of(move, schemas) for key, value in settled(schemas[name]).items()}
+            given = f" (given: {arguments(fixed)})" if fixed else ""
+            lines.append(f"- {move.label}{given}")
         lines += [f"First think about {move.analyze}." for move in moves[:1] if move.analyze]
         return "\n".join([*lines, "Answer with your EXECUTOR_DECISION."])
 
@@ -134,10 +138,19 @@ def allowed_tools(parts: Parts, context: TurnContext) -> list[str]:
     return [name for name in parts.registry.names() if not any(fnmatchcase(name, glob) for glob in denied)]
 
 
+def latest_candidate(state: TurnState) -> TurnState:
+    """Without the failed candidates before the last: a model that sees one mistake often enough makes it again."""
+    failed = [at for at, entry in enumerate(state.entries) if entry.candidate and entry.undone]
+    seen = state.entries[: failed[-1]] if failed else ()
+    return state.with_(entries=(*(entry for entry in seen if not entry.candidate), *state.entries[len(seen) :]))
+
+
 def offered(moves: Sequence[Move], state: TurnState) -> tuple[Move, ...]:
-    """The moves without ESCALATE where nothing has failed yet: a small model takes it for a way to say that it is unsure."""
+    """The moves without ESCALATE where nothing has failed yet, or code has candidates to judge: a small model takes it
+    for a way to say that it is unsure."""
     onward = tuple(move for move in moves if move.kind is not MoveKind.ESCALATE)
-    return onward if onward and all(entry.ok for entry in state.mine()) else tuple(moves)
+    judged = any(move.candidate for move in onward)
+    return onward if onward and (judged or all(entry.ok for entry in state.mine())) else tuple(moves)
 
 
 def scope_of(context: TurnContext, state: TurnState, artifacts: Artifacts) -> Scope:

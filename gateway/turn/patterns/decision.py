@@ -56,6 +56,13 @@ def match(decision: Mapping[str, Json], moves: Sequence[Move]) -> Move:
     raise DecisionInvalid(f"{said} is not a legal move; legal are: {'; '.join(move.label for move in moves)}")
 
 
+def settled(args: Schema) -> dict[str, Json]:
+    """The required arguments that have one possible value: nobody has to be asked for them."""
+    properties = args.get("properties", {})
+    values = {key: _only_value(properties[key]) for key in args.get("required", ()) if key in properties}
+    return {key: value[0] for key, value in values.items() if value}
+
+
 def forced(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Move, str] | None:
     """The call and its tool where no model is needed: the only way on, no question asked, no required argument open.
 
@@ -65,19 +72,30 @@ def forced(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Move, st
     if len(onward) != 1 or onward[0].kind is not MoveKind.CALL or onward[0].question:
         return None
     names = tools_of(onward[0], tools)
-    if len(names) != 1 or set(tools[names[0]].get("required", ())) - set(onward[0].known):
+    if len(names) != 1:
+        return None
+    args = tools[names[0]]
+    if set(args.get("required", ())) - set(onward[0].known) - set(settled(args)):
         return None
     return onward[0], names[0]
 
 
 def _call(move: Move, name: str, args: Schema, ambiguous: bool, definitions: Schema) -> Schema:
-    args = _without(args, move.known)
+    args = _without(args, {**settled(args), **move.known})
     for key, definition in args.pop("$defs", {}).items():
         definitions[f"{name}.{key}"] = _renamed(definition, name)
     tool = _closed({"name": {"const": name}, "args": _renamed(args, name)})
     step: Schema = {"step": {"const": move.step}} if ambiguous else {}
     properties = {"reasoning": _reasoning(), "action": {"const": "CALL_TOOL"}, **step, "tool": tool}
     return {"description": move.label, **_closed(properties)}
+
+
+def _only_value(schema: Schema) -> list[Json]:
+    """The single value that a schema allows, in a list; empty where there are several."""
+    if "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum", [])
+    return list(values) if len(values) == 1 else []
 
 
 def _ending(move: Move) -> Schema:

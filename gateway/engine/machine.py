@@ -156,7 +156,9 @@ class Machine:
             return Stopped(CANCELLED), visit.spent
         except Exception as error:
             if visit.broken is None:
-                return self._outcome_of(error, logged), visit.spent
+                outcome = self._outcome_of(error, logged)
+                # What a visit spent before it asked is charged when it has its answer: the log answers its calls again.
+                return outcome, {} if isinstance(outcome, Asked) else visit.spent
         finally:
             self._task = None
         raise visit.broken  # also where the node has swallowed it

@@ -280,6 +280,9 @@ class Runs:
             cancelled = cancelled or self.store.cancel_requested(row.id)
             waits = state.status is Status.WAITING and not cancelled
             if state.status is Status.COMPLETE or (waits and not await self._answered(row, state, owned)):
+                self.project(
+                    row, self._type(row).context.model_validate(row.context), state
+                )  # a crash may have come first
                 await self._release(owned)
                 return state
             resumed = Event(
@@ -313,7 +316,7 @@ class Runs:
         return not any(event.kind == events.RUN_ANSWERED for event in self.store.events(asker.id, after=since))
 
     async def answer(self, run_id: str, text: str) -> None:
-        """Answer a run's question. Raises UsageError where it asked none, was answered already, or offers other options."""
+        """Answer a run's question. Raises UsageError: it asked none, was answered already, or offers other options."""
         row = self.store.run(run_id)
         state = self.state(row)
         if state.status is not Status.WAITING or state.waiting is None:
@@ -378,7 +381,7 @@ class Runs:
                 lent.subtract(mine)
         else:
             ended = self.state(row)
-            if ended.status is not Status.STOPPED:
+            if ended.status is not Status.STOPPED:  # which has used up what it may, or was cancelled
                 ended = await self.resume(row.id)
         if ended.status is Status.WAITING and ended.waiting is not None:
             raise WaitRequested(ended.waiting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -33,10 +33,10 @@ class Check:
     exit_code: int = 1
 
 
-def every_check(config_file: Path | None) -> Iterator[Check]:
-    """All of them; the rest uses the defaults where the configuration is wrong."""
+def every_check(given: Mapping[str, str | None], config_file: Path | None) -> Iterator[Check]:
+    """All of them, with the options `given`; the rest uses the defaults where the configuration is wrong."""
     try:
-        settings = Settings.load({}, config_file=config_file)
+        settings = Settings.load(given, config_file=config_file)
         yield Check("configuration", "ok", f"home {settings.home}, workspace {settings.workspace}")
     except EchelonError as error:
         settings = Settings()

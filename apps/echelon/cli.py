@@ -84,9 +84,13 @@ def start(arguments: Sequence[str] | None = None) -> int:
         code = echelon.main(arguments, prog_name="echelon", standalone_mode=False, obj=invocation)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.ClickException as error:
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        hint = f"see: {context.command_path} --help" if context is not None else ""
+        return _explain(invocation, error, error.format_message(), hint, error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
         return INTERRUPTED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ from echelon import options
 from echelon.terminal import harmless, put, put_json
 
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+TOLD = ("name", "status", "detail", "advice")
 
 
 @click.command(
@@ -18,21 +18,23 @@ MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 Examples:
   echelon doctor
   echelon doctor --json
-  echelon doctor --config other.yaml
+  echelon doctor --model openai/NAME --api-base http://127.0.0.1:8000/v1
 
 \b
 Exit codes: 0 nothing failed, 2 the configuration, 5 the model, 1 anything else.
 """
 )
 @options.as_json
+@options.model_option
+@options.api_base_option
 @options.config_option
 @options.verbose
-def doctor(config_file: Path | None, as_json: bool) -> int:
+def doctor(model_name: str | None, api_base: str | None, config_file: Path | None, as_json: bool) -> int:
     """Check the configuration, the model, the database, the disk and what tools need; say what to do about each."""
     from echelon.checks import every_check
 
     found, code = [], 0
-    for check in every_check(config_file):
+    for check in every_check({"model": model_name, "api_base": api_base}, config_file):
         found.append(check)
         code = code or (check.exit_code if check.status == "fail" else 0)
         if not as_json:
@@ -40,5 +42,5 @@ def doctor(config_file: Path | None, as_json: bool) -> int:
             if check.advice:
                 put(f"{'':<21}→ {check.advice}")
     if as_json:
-        put_json([asdict(check) for check in found])
+        put_json([{name: getattr(check, name) for name in TOLD} for check in found])
     return code

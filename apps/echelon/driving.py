@@ -126,5 +126,3 @@ def end() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(INTERRUPTED)
-
-

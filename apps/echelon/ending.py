@@ -93,8 +93,7 @@ def question_lines(waiting: Waiting) -> list[str]:
 
 
 def _lines(turn: Turn) -> Iterator[str]:
-    if turn.response:
-        yield ""
+    yield ""
     yield f"{turn.status.value.replace('_', ' ')} · {usage_line(turn)}"
     if turn.waiting is not None:
         yield from question_lines(turn.waiting)

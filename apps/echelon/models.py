@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 name_argument = click.argument("name")
 
 
-@click.group()
+@click.group(
+    cls=options.Group, epilog="\b\nExamples:\n  echelon models list\n  echelon models pull qwen2.5-coder-1.5b\n"
+)
 def models() -> None:
     """Models that run on this machine: list, pull, serve.
 

@@ -16,6 +16,13 @@ Function = Callable[..., Any]
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
+class Group(click.Group):
+    """Commands in the order in which they are written."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
 def _verbose(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
         ctx.ensure_object(Invocation).verbose = True
@@ -35,6 +42,10 @@ config_option = click.option(
     type=click.Path(path_type=Path),
     help="A configuration file, besides ./echelon.yaml and $ECHELON_HOME/config.yaml.",
 )
+model_option = click.option(
+    "--model", "model_name", metavar="M", help="A litellm model string, local/NAME, or scripted:FILE."
+)
+api_base_option = click.option("--api-base", metavar="URL", help="Where an OpenAI-compatible server answers.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable, on standard output.")
 session_option = click.option("--session", metavar="S", help="Of this session only.")
 no_input = click.option("--no-input", is_flag=True, help="Never ask: end with exit code 6 where an answer is needed.")
@@ -58,8 +69,8 @@ def model(function: Function) -> Function:
     """Options of a command that may call a model; it gets `settings`."""
 
     @click.option("--workspace", type=FOLDER, help="The folder that file and test tools may not leave.  [default: .]")
-    @click.option("--model", "model_name", metavar="M", help="A litellm model string, local/NAME, or scripted:FILE.")
-    @click.option("--api-base", metavar="URL", help="Where an OpenAI-compatible server answers.")
+    @model_option
+    @api_base_option
     @config_option
     @verbose
     @functools.wraps(function)

@@ -13,10 +13,11 @@ from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
     from gateway import Gateway, Settings
+    from gateway.turn.patterns.check import Diagnostic
     from gateway.turn.patterns.library import PatternFile
 
 
-@click.group()
+@click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon patterns list\n  echelon patterns check\n")
 def patterns() -> None:
     """Task types: list, show and check their patterns.
 
@@ -83,7 +84,7 @@ def check(settings: Settings, files: tuple[Path, ...]) -> int:
     with closing(Gateway(settings)) as gateway:
         found = list(files) or [file.path for file in gateway.patterns()]
         tools, undoable = _tools(gateway)
-    problems = []
+    problems: list[Diagnostic] = []
     for path in found:
         try:
             text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Live progress of a turn on standard error: a line for everything that came about, and on a terminal what goes on now."""
+"""Live progress of a turn on standard error: a line for what came about, and on a terminal what goes on now."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Progress:
             if task.pending_steps:
                 self._task += f" · pending: {', '.join(task.pending_steps)}"
         if node == "Gather" and state.gathered:
-            self._say("Gather", ", ".join(item.title for item in state.gathered))
+            self._say("Gather", "known: " + ", ".join(item.title for item in state.gathered))
         elif node == "Plan":
             plan = state.plan
             goals = "; ".join(plan.goals)
@@ -136,6 +136,7 @@ class Progress:
         line = Text(f"{self._elapsed():6.1f} s  ", style="dim", no_wrap=True)
         line.append(f"{phase:<9} ", style="bold" if self._animated else "")
         line.append(one_line(harmless(text), max(longest, self._longest)), style="none")
+        line.rstrip()
         self._console.print(line)
 
     def _elapsed(self) -> float:
@@ -150,7 +151,7 @@ class Progress:
         phase = "Execute" if self._phase in TOOL_PHASES else self._phase
         task = f"  {self._task}" if phase == "Execute" else ""
         head = self._spinner.render(console.get_time())
-        line = Text.assemble(head, " ", (phase, "bold"), task)
+        line = Text.assemble(head if isinstance(head, Text) else "", " ", (phase, "bold"), task)
         second = Text(f"  {' · '.join(part for part in (doing, *self._usage()) if part)}", style="dim")
         for each in (line, second):
             each.truncate(options.max_width, overflow="ellipsis")

@@ -30,7 +30,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 a budget was rea
 """
 )
 @click.argument("request")
-@click.option("--session", metavar="S", default="default", show_default=True, help="Turns of a session know of each other.")
+@click.option(
+    "--session", metavar="S", default="default", show_default=True, help="Turns of a session know of each other."
+)
 @options.model
 @click.option("--corpus", type=options.FOLDER, help="Research in this folder of HTML, Markdown or text files.")
 @click.option("--task-type", metavar="T", help="Fix the task type: no model plans.  (See: echelon patterns list)")

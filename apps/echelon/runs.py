@@ -22,7 +22,7 @@ FOLLOW_S = 0.2
 identifier = click.argument("run_id", metavar="ID")
 
 
-@click.group()
+@click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon runs list\n  echelon runs resume last\n")
 def runs() -> None:
     """Runs: list, show, resume, cancel, answer, replay.
 
@@ -146,9 +146,7 @@ def resume(settings: Settings, run_id: str, no_input: bool, as_json: bool) -> in
     )
 
 
-@runs.command(
-    epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n'
-)
+@runs.command(epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n')
 @identifier
 @click.argument("text")
 @options.no_input

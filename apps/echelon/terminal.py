@@ -45,13 +45,14 @@ def put_json(value: Any) -> None:
 
 
 def put_markdown(text: str) -> None:
-    """Rendered on a terminal, as it stands elsewhere."""
+    """A document with front matter: rendered on a terminal, as it stands elsewhere."""
     if not sys.stdout.isatty():
         click.echo(text, nl=False)
         return
     from rich.markdown import Markdown
 
-    Console().print(Markdown(harmless(text)))
+    front, _, rest = text.removeprefix("---\n").partition("\n---\n")  # Markdown would make a heading of it
+    Console().print(Markdown(harmless(f"```yaml\n{front}\n```\n{rest}")))
 
 
 def put_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

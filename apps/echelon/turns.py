@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +23,7 @@ TITLE = re.compile(r"# Turn \d+")
 TOOK = re.compile(r"^(### \d+\. .+ · (?:ok|failed)) · [0-9.e+-]+ s")
 
 
-@click.group()
+@click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon turns list\n  echelon turns show last\n")
 def turns() -> None:
     """Turns: list them, show one, compare two."""
 
@@ -85,21 +86,20 @@ Examples:
 @options.session_option
 @click.option("--pack", metavar="K", type=click.IntRange(min=1), help="The exact prompt of its K-th model call.")
 @click.option("--result", metavar="K", type=click.IntRange(min=1), help="The whole result of its K-th tool call.")
-@click.option("--raw", is_flag=True, help="The Markdown as it stands, also on a terminal.")
+@click.option("--raw", is_flag=True, help="The file as it stands, also on a terminal.")
 @options.home
 def show(settings: Settings, number: str, session: str | None, pack: int | None, result: int | None, raw: bool) -> None:
     """Show a turn's context.md, the last one's unless told otherwise."""
     turn = _turn(settings, number, session)
-    path = turn.context
     if pack is not None:
-        path = _numbered(turn, "packs", pack)
+        put(_read(_numbered(turn, "packs", pack)).rstrip("\n"))
     elif result is not None:
-        path = _numbered(turn, "results", result)
-    text = _read(path)
-    if raw or pack is not None or result is not None:
-        put(text.rstrip("\n"))
+        text = _read(_numbered(turn, "results", result))
+        put(text if raw else _readable(text))
+    elif raw:
+        put(_read(turn.context).rstrip("\n"))
     else:
-        put_markdown(_fenced_front_matter(text))
+        put_markdown(_read(turn.context))
 
 
 @turns.command(
@@ -116,10 +116,10 @@ Examples:
 def diff(settings: Settings, first: str, second: str, session: str | None) -> None:
     """Compare two turns of a session, usage and times left out."""
     old, new = _turn(settings, first, session), _turn(settings, second, session)
-    names = [f"{turn.session}/{turn.number}" for turn in (old, new)]
-    texts = [_comparable(_read(turn.context)) for turn in (old, new)]
-    lines = list(difflib.unified_diff(*texts, *names, lineterm=""))
-    put("\n".join(lines) if lines else f"identical: {names[0]} and {names[1]}, usage and times left out")
+    was, now = (f"{turn.session}/{turn.number}" for turn in (old, new))
+    before, after = (_comparable(_read(turn.context)) for turn in (old, new))
+    lines = list(difflib.unified_diff(before, after, was, now, lineterm=""))
+    put("\n".join(lines) if lines else f"identical: {was} and {now}, usage and times left out")
 
 
 def _turn(settings: Settings, number: str, session: str | None) -> Turn:
@@ -161,13 +161,16 @@ def _comparable(text: str) -> list[str]:
     return kept + [TOOK.sub(r"\1", line) for line in rest.splitlines() if not TITLE.fullmatch(line)]
 
 
-def _fenced_front_matter(text: str) -> str:
-    """The front matter as a code block: Markdown would make a heading of it."""
-    front, rest = _parts(text)
-    return f"```yaml\n{front}\n```\n{rest}"
+def _readable(text: str) -> str:
+    """A tool's result: the call, what it said, and what code gets of it."""
+    result = json.loads(text)
+    outcome = "ok" if result["ok"] else "failed"
+    call = f"{result['tool']} {json.dumps(result['args'], ensure_ascii=False)} · {outcome}"
+    data = json.dumps(result["data"], ensure_ascii=False, indent=2)
+    return f"{call}\n\n{result['text']}\n\ndata: {data}"
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Front matter, and what follows it."""
+    """Front matter, and the document below it."""
     front, _, rest = text.removeprefix("---\n").partition("\n---\n")
     return front, rest

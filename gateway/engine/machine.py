@@ -102,12 +102,16 @@ class Machine:
             node = self._node()
             outcome, spent = await self._attempt(node)
             ended = self._ports.clock.monotonic()
-            self._spend(spent, ended - began)
-            began = ended
+            seconds, began = ended - began, ended  # a pause before the attempt counts
+            self._spend(spent, seconds)
             if isinstance(outcome, Success):
                 self.state = replace(self.state, data=outcome.output)
+            visit, attempt = self.state.visit, self.state.attempt
             decision = decide(self.state, node, outcome, self.seed, self._left("restarts"))
             await self._persist(node, outcome, spent, decision)
+            if self._on_attempt is not None:
+                said = (_name(outcome), _name(decision), round(1000 * seconds), _message(outcome))
+                self._on_attempt(Attempt(node.name, visit, attempt, *said))
             if isinstance(decision, TryAgain):
                 await self._pause(decision.delay_ms / 1000)
         return self.state
@@ -208,8 +212,8 @@ class Machine:
             "node": node.name,
             "visit": ended.visit,
             "attempt": ended.attempt,
-            "outcome": type(outcome).__name__.lower(),
-            "decision": type(decision).__name__.lower(),
+            "outcome": _name(outcome),
+            "decision": _name(decision),
             "to": self.state.node,
             "state": digest(self._data),
             "counters": self.state.counters,
@@ -229,12 +233,6 @@ class Machine:
         )
         if self._on_persist is not None:
             self._on_persist(self.state, [record], node.name)
-        if self._on_attempt is not None:
-            error = outcome.message if isinstance(outcome, Failure) else None
-            ms = round(1000 * (self.state.counters["time_s"] - ended.counters.get("time_s", 0)))
-            self._on_attempt(
-                Attempt(node.name, ended.visit, ended.attempt, record["outcome"], record["decision"], ms, error)
-            )
 
     def _progress(self, decision: Decision) -> Progress | None:
         """What changes in the run's row: where it goes on, nothing."""
@@ -263,11 +261,19 @@ class Machine:
             case Wait(waiting):
                 return replace(at, status=Status.WAITING, waiting=waiting)
             case Terminal(status, reason):
-                error = outcome.message if isinstance(outcome, Failure) else None
+                error = _message(outcome)
                 target = None if status is Status.COMPLETE else at.node
                 return replace(
                     at, node=target, status=status, stop_reason=reason, error=error, waiting=None, counters=visits
                 )
+
+
+def _name(one: Outcome | Decision) -> str:
+    return type(one).__name__.lower()
+
+
+def _message(outcome: Outcome) -> str | None:
+    return outcome.message if isinstance(outcome, Failure) else None
 
 
 def initial(graph: Graph, data: BaseModel) -> RunState:

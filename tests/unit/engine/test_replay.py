@@ -158,14 +158,15 @@ async def test_a_replay_of_a_run_that_a_budget_stopped_is_identical(lab: Make, l
 
 async def test_a_replay_of_a_cancelled_run_that_had_spent_something_is_identical(lab: Make) -> None:
     async def hang(args: Any, scope: Any) -> Any:
+        begun.set()
         await asyncio.sleep(60)
 
+    begun = asyncio.Event()
     here = lab(Step("A", calls("think", "slow")))
     here.op("think", Effect.READ, spends=("tokens",), charge=lambda result: {"tokens": 10})
     here.op("slow", Effect.READ, hang, "done")
     task = asyncio.create_task(here.start())
-    while here.names() != ["think", "slow"]:
-        await asyncio.sleep(0.005)
+    await asyncio.wait_for(begun.wait(), 5)
     await here.runs.cancel(here.store.runs()[0].id)
     assert (await task).counters["tokens"] == 10
     await here.identical()

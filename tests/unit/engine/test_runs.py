@@ -33,7 +33,7 @@ async def hang(args: Any, scope: Scope) -> Any:
 
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
-        while not condition():
+        while not condition():  # noqa: ASYNC110  what is waited for happens elsewhere
             await asyncio.sleep(0.005)
 
 

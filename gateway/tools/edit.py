@@ -27,7 +27,9 @@ class EditArgs(BaseModel):
     old: str | None = Field(None, description="text that stands exactly once in the file")
     new: str | None = Field(None, description="text to put in its place")
     name: str | None = Field(None, description="function, Class.method or class to replace, in a Python file")
-    source: str | None = Field(None, description="the whole new definition, beginning with def or class")
+    source: str | None = Field(
+        None, description="Python code: the whole new definition, from its def line to its last line"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> EditArgs:

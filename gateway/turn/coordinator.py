@@ -72,7 +72,9 @@ class Coordinate(Node[TurnState, TurnContext, Pending, Ran]):
             tool = self._registry.get(given.tool)
             effect = self._effect(given)
             if self._needs_approval(given.tool, tool.approve):
-                answer = await visit.ask("approve", f"Run {given.tool} {arguments(given.args, 2000)}?", options=("yes", "no"))
+                answer = await visit.ask(
+                    "approve", f"Run {given.tool} {arguments(given.args, 2000)}?", options=("yes", "no")
+                )
                 if answer != "yes":
                     return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}
             result = await visit.call(f"tool.{given.tool}", given.args, effect=effect)

@@ -23,6 +23,7 @@ from gateway.turn.state import Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
 
 CANDIDATE_TEMPERATURE = 0.7
+SHOWN_OPTIONS = 40  # of an argument's enum in the question
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,19 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
 
     def _sections(self, state: TurnState, program: Program, cursor: Cursor, artifacts: Artifacts) -> list[Section]:
         task = TaskState.of(program, cursor)
-        return [*sections(self._context.request, latest_candidate(state), artifacts), Section("state", "Task State", (task.line(),))]
+        return [
+            *sections(self._context.request, latest_candidate(state), artifacts),
+            Section("state", "Task State", (task.line(),)),
+        ]
 
     def _question(self, moves: Sequence[Move], schemas: Mapping[str, Any]) -> str:
         lines = ["Legal moves now:"]
         for move in moves:
-            fixed = {key: value for name in tools_of(move, schemas) for key, value in settled(schemas[name]).items()}
-            given = f" (given: {arguments(fixed)})" if fixed else ""
-            lines.append(f"- {move.label}{given}")
+            lines.append(f"- {move.label}")
+            for name in tools_of(move, schemas):
+                lines += argument_lines(
+                    name if len(move.tools) > 1 or name not in move.tools else "", schemas[name], move
+                )
         lines += [f"First think about {move.analyze}." for move in moves[:1] if move.analyze]
         return "\n".join([*lines, "Answer with your EXECUTOR_DECISION."])
 
@@ -136,6 +142,21 @@ def allowed_tools(parts: Parts, context: TurnContext) -> list[str]:
     """The tools that the configuration does not deny, sorted."""
     denied = context.settings.get("tools", {}).get("deny", [])
     return [name for name in parts.registry.names() if not any(fnmatchcase(name, glob) for glob in denied)]
+
+
+def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str]:
+    """What a call's arguments are: a server that is held to a schema does not show it to its model."""
+    given = {**settled(schema), **move.known}
+    shown = {key: value for key, value in given.items() if isinstance(value, str | int)}
+    lines = [f"  {tool} given: {arguments(shown)}"] if shown else []
+    for key, each in schema.get("properties", {}).items():
+        if key in given:
+            continue
+        choice = each.get("enum", [])
+        options = f"; one of: {', '.join(map(str, choice))}" if 0 < len(choice) <= SHOWN_OPTIONS else ""
+        optional = "" if key in schema.get("required", ()) else " (optional)"
+        lines.append(f"  {tool} {key}{optional}: {each.get('description', each.get('type', ''))}{options}")
+    return [f"  {line.strip()}" for line in lines]
 
 
 def latest_candidate(state: TurnState) -> TurnState:

@@ -16,7 +16,7 @@ from echelon.ending import answer_command, question_lines, report
 from echelon.progress import Progress
 from echelon.terminal import interactive, read_line, say
 from gateway import Gateway, Settings, Turn
-from gateway.errors import UsageError
+from gateway.errors import StoreError, UsageError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR = "\x1b[?25h"
@@ -53,6 +53,10 @@ async def _carry_out(
                 raise
             gateway.close()
             _leave(progress.run_id, asked)
+        except StoreError as error:
+            if progress.run_id is not None:
+                error.hint = "; then ".join(filter(None, (error.hint, f"echelon runs resume {progress.run_id}")))
+            raise
     return report(turn, as_json=as_json)
 
 

@@ -40,6 +40,7 @@ def report(turn: Turn, *, as_json: bool) -> int:
     if as_json:
         put_json(as_data(turn))
     elif turn.response:
+        say()
         put(turn.response)
     if not as_json or turn.status is not Status.COMPLETE:
         for line in _lines(turn):

@@ -147,7 +147,7 @@ class Progress:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         doing = self._doing
         if self._deltas:
-            doing = f"the model answers: {self._deltas} tokens"
+            doing = "the model answers"
         phase = "Execute" if self._phase in TOOL_PHASES else self._phase
         task = f"  {self._task}" if phase == "Execute" else ""
         head = self._spinner.render(console.get_time())

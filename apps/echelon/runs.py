@@ -10,7 +10,7 @@ import click
 
 from echelon import options
 from echelon.driving import carry_out
-from echelon.terminal import ago, put, put_json, put_table, say
+from echelon.terminal import ago, one_line, put, put_json, put_table, say
 
 if TYPE_CHECKING:
     from gateway import Gateway, Settings
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gateway.engine.store import RunRow
 
 FOLLOW_S = 0.2
+SHOWN = 120  # characters of a title in a list
 
 identifier = click.argument("run_id", metavar="ID")
 
@@ -54,7 +55,7 @@ def list_runs(settings: Settings, session: str | None, limit: int, as_json: bool
     put_table(
         ["id", "graph", "updated", "status", "why", "title"],
         [
-            [row.id, row.graph, ago(row.updated), row.status, row.stop_reason or "", " ".join(row.title.split())]
+            [row.id, row.graph, ago(row.updated), row.status, row.stop_reason or "", one_line(row.title, SHOWN)]
             for row in rows
         ],
     )

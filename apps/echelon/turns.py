@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from echelon import options
-from echelon.terminal import ago, put, put_json, put_markdown, put_table
+from echelon.terminal import ago, one_line, put, put_json, put_markdown, put_table
 
 if TYPE_CHECKING:
     from gateway import Settings, Turn
+
+SHOWN = 120  # characters of a request in a list
 
 # What differs between two runs of the same thing: who they are, when they were, what they took.
 IDENTITY = re.compile(r"(turn|session|run|usage|started): ")
@@ -66,7 +68,7 @@ def list_turns(settings: Settings, session: str | None, limit: int, as_json: boo
     put_table(
         ["session", "turn", "when", "status", "request"],
         [
-            [str(row.session), str(row.ordinal), ago(row.created), row.status, " ".join(row.title.split())]
+            [str(row.session), str(row.ordinal), ago(row.created), row.status, one_line(row.title, SHOWN)]
             for row in rows
         ],
     )

@@ -126,4 +126,5 @@ def test_a_reader_that_has_enough_is_no_error(cli: Cli) -> None:
     process = cli.start("runs", "events", "last", "--json", "--follow", stderr=subprocess.PIPE)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
-    assert "Traceback" not in process.stderr.read()
+    assert process.stderr.read() == ""
+    assert process.wait() == 1

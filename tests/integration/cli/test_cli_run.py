@@ -175,6 +175,28 @@ def test_no_input_never_asks_on_a_terminal(cli: Cli) -> None:
     os.close(ours)
 
 
+def test_on_a_terminal_a_missing_model_is_offered(cli: Cli) -> None:
+    ours, theirs = pty.openpty()
+    process = cli.start("run", "Hi", stdin=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = read_until(ours, "Pull it now (1.1 GB)? [Y/n]: ")
+    assert "local/qwen2.5-coder-1.5b is not installed" in shown
+    os.write(ours, b"n\n")
+    read_until(ours, "choose another with --model")
+    process.communicate(timeout=SLOW)
+    assert process.returncode == 5
+    os.close(ours)
+
+
+def test_a_turn_waits_for_the_one_before_it_in_its_session(cli: Cli) -> None:
+    first = cli.start("run", "Hi", "--model", cli.script(complete("one", delay_s=1.0), name="slow.yaml"))
+    read_lines(first, "Plan")
+    second = cli.run("Hi", complete("two"))
+    assert second.returncode == 0 and second.stdout == "two\n"
+    assert "Waiting   session default: " in second.stderr
+    assert first.communicate(timeout=SLOW)[0] == "one\n"
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_stops_cleanly_and_can_be_resumed(cli: Cli, sign: signal.Signals) -> None:
     plan, *rest = remember()

@@ -151,6 +151,9 @@ def _served(name: str, settings: Settings) -> Check:
         return _model_fails(f"{name}: {place} refuses the key ({answer.status_code})", "set ECHELON_API_KEY")
     if answer.status_code >= 400:
         return Check("model", "warn", f"{name}: {place} answers {answer.status_code} to /models", "try it with a run")
+    if name.startswith("openai/") and not key and not os.environ.get("OPENAI_API_KEY"):
+        advice = "set ECHELON_API_KEY, to anything where the server wants none"
+        return _model_fails(f"{name}: {place} answers, but openai/… is not called without a key", advice)
     return Check("model", "ok", f"{name}: {place} answers")
 
 
@@ -160,9 +163,12 @@ def _provider(name: str) -> Check:
     try:
         import litellm
 
+        litellm.suppress_debug_info = True  # it prints advice to standard output
+        litellm.get_llm_provider(name)
         missing = litellm.validate_environment(name)["missing_keys"]
-    except Exception as error:  # whatever it raises for a name that it does not know
-        return _model_fails(f"{name}: {error}", "give a litellm model string, such as openai/NAME or local/NAME")
+    except Exception:  # whatever it raises for a name that it does not know
+        advice = "give a litellm model string, such as openai/NAME or local/NAME"
+        return _model_fails(f"{name} is no model of a known provider", advice)
     if missing and not os.environ.get("ECHELON_API_KEY"):
         return _model_fails(f"{name}: {', '.join(missing)} is not set", "set it, or ECHELON_API_KEY")
     return Check("model", "ok", f"{name}: the key is set; whether it is valid, a run tells")

@@ -13,7 +13,9 @@ from echelon.driving import carry_out
 from echelon.terminal import ago, one_line, put, put_json, put_table, say
 
 if TYPE_CHECKING:
-    from gateway import Gateway, Settings
+    from collections.abc import Awaitable, Callable
+
+    from gateway import Gateway, Settings, Turn
     from gateway.engine.runs import Replayed
     from gateway.engine.store import RunRow
 
@@ -136,15 +138,14 @@ def events(settings: Settings, run_id: str, follow: bool, as_json: bool) -> None
 @identifier
 @options.no_input
 @options.as_json
-@options.model
-def resume(settings: Settings, run_id: str, no_input: bool, as_json: bool) -> int:
+@options.api_base_option
+@options.home
+def resume(settings: Settings, run_id: str, api_base: str | None, no_input: bool, as_json: bool) -> int:
     """Go on with a run that was interrupted, answered, or that failed.
 
     It goes on with the prompts, patterns and models that it began with; what it did is not done again.
     """
-    return carry_out(
-        settings, lambda gateway: gateway.resume(_found(gateway, run_id).id), as_json=as_json, no_input=no_input
-    )
+    return _go_on(settings, run_id, api_base, lambda gateway, run: gateway.resume(run), as_json, no_input)
 
 
 @runs.command(epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n')
@@ -152,12 +153,11 @@ def resume(settings: Settings, run_id: str, no_input: bool, as_json: bool) -> in
 @click.argument("text")
 @options.no_input
 @options.as_json
-@options.model
-def answer(settings: Settings, run_id: str, text: str, no_input: bool, as_json: bool) -> int:
+@options.api_base_option
+@options.home
+def answer(settings: Settings, run_id: str, text: str, api_base: str | None, no_input: bool, as_json: bool) -> int:
     """Answer a run's question with TEXT, and go on with it."""
-    return carry_out(
-        settings, lambda gateway: gateway.answer(_found(gateway, run_id).id, text), as_json=as_json, no_input=no_input
-    )
+    return _go_on(settings, run_id, api_base, lambda gateway, run: gateway.answer(run, text), as_json, no_input)
 
 
 @runs.command(epilog="\b\nExamples:\n  echelon runs cancel last\n")
@@ -218,6 +218,24 @@ def graph(settings: Settings, graph_name: str) -> None:
 
     with closing(Gateway(settings)) as gateway:
         put(gateway.graph(graph_name).mermaid())
+
+
+def _go_on(
+    settings: Settings,
+    run_id: str,
+    api_base: str | None,
+    act: Callable[[Gateway, str], Awaitable[Turn]],
+    as_json: bool,
+    no_input: bool,
+) -> int:
+    """Work on a run with the server that it began with, unless an option names another."""
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        row = _found(gateway, run_id)
+    began_with = row.context.get("settings", {}).get("api_base")
+    settings = settings.model_copy(update={"api_base": api_base or began_with or settings.api_base})
+    return carry_out(settings, lambda gateway: act(gateway, row.id), as_json=as_json, no_input=no_input)
 
 
 def _found(gateway: Gateway, run_id: str) -> RunRow:

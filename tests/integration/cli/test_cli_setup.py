@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from echelon.cli import COMMANDS, echelon, start
+from gateway import Settings
 
-from .conftest import WORKSPACE, Cli
+from .conftest import WORKSPACE, Cli, complete
 
 BROKEN = "---\ntask_type: release\ndescription: make a release\nmax_steps: 3\n---\n1. CALL file.raed\n2. GO TO step 9\n"
 MINE = "---\ntask_type: generic\ndescription: mine\nmax_steps: 3\n---\n1. CALL any of {*}\n2. GO TO step 1\n"
@@ -129,3 +130,21 @@ def test_an_interrupt_anywhere_exits_with_130(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("gateway.config.Settings.load", interrupted)
     assert start(["turns", "list"]) == 130
+
+
+@pytest.mark.parametrize(
+    ("option", "used"), [([], "http://began/v1"), (["--api-base", "http://now/v1"], "http://now/v1")]
+)
+def test_a_run_goes_on_with_the_server_that_it_began_with(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, option: list[str], used: str
+) -> None:
+    cli("run", "Hi", "--model", cli.script(complete()), "--api-base", "http://began/v1")
+    seen = []
+
+    def carry_out(settings: Settings, *_: object, **__: object) -> int:
+        seen.append(settings.api_base)
+        return 0
+
+    monkeypatch.setattr("echelon.runs.carry_out", carry_out)
+    assert cli("runs", "resume", "last", *option, ECHELON_API_BASE="http://other/v1").returncode == 0
+    assert seen == [used]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from gateway.engine import budget, events
@@ -68,7 +68,7 @@ class Visit:
         self._ports = ports
         self._limits = limits
         self._used = used
-        self._occurrences: Counter[str] = Counter()
+        self._occurrences: defaultdict[str, int] = defaultdict(int)
         self._under_way: set[str] = set()
         self._reserved: Counter[str] = Counter()
         self._began = ports.clock.monotonic()

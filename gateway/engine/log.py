@@ -145,7 +145,7 @@ class StoredLog:
             self._watch(event)
 
     def recorded(self, visit_seq: int) -> Sequence[Event]:
-        return self._store.events(self.run_id, after=visit_seq)
+        return self._store.events(self.run_id, after=visit_seq) if visit_seq < self._seq else ()
 
     def decided(self) -> dict[str, Any] | None:
         return None

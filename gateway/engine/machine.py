@@ -103,9 +103,8 @@ class Machine:
             outcome, spent = await self._attempt(node)
             ended = self._ports.clock.monotonic()
             seconds, began = ended - began, ended  # a pause before the attempt counts
-            self._spend(spent, seconds)
-            if isinstance(outcome, Success):
-                self.state = replace(self.state, data=outcome.output)
+            data = outcome.output if isinstance(outcome, Success) else self.state.data
+            self.state = self.state.but(data=data, counters=self._spent(spent, seconds))
             visit, attempt = self.state.visit, self.state.attempt
             decision = decide(self.state, node, outcome, self.seed, self._left("restarts"))
             await self._persist(node, outcome, spent, decision)
@@ -195,11 +194,11 @@ class Machine:
         finally:
             self._task = None
 
-    def _spend(self, spent: Mapping[str, float], seconds: float) -> None:
+    def _spent(self, spent: Mapping[str, float], seconds: float) -> Mapping[str, float]:
         logged = self._log.decided()
         counters = budget.add(self.state.counters, spent)
         counters["time_s"] = logged["counters"]["time_s"] if logged else round(counters.get("time_s", 0) + seconds, 3)
-        self.state = replace(self.state, counters=counters)
+        return counters
 
     def _left(self, name: str) -> float:
         return self.limits.get(name, float("inf")) - self.state.counters.get(name, 0)
@@ -250,21 +249,19 @@ class Machine:
         visits = budget.add(at.counters, {"visits": 1})
         match decision:
             case Advance(to):
-                return replace(
-                    at, node=to, visit=at.visit + 1, attempt=1, visit_seq=begins, counters=visits, error=None
-                )
+                return at.but(node=to, visit=at.visit + 1, attempt=1, visit_seq=begins, counters=visits, error=None)
             case TryAgain():
-                return replace(at, attempt=at.attempt + 1)
+                return at.but(attempt=at.attempt + 1)
             case Backtrack(to):
                 counters = budget.add(visits, {"restarts": 1})
-                return replace(at, node=to, visit=at.visit + 1, attempt=1, visit_seq=begins, counters=counters)
+                return at.but(node=to, visit=at.visit + 1, attempt=1, visit_seq=begins, counters=counters)
             case Wait(waiting):
-                return replace(at, status=Status.WAITING, waiting=waiting)
+                return at.but(status=Status.WAITING, waiting=waiting)
             case Terminal(status, reason):
                 error = _message(outcome)
                 target = None if status is Status.COMPLETE else at.node
-                return replace(
-                    at, node=target, status=status, stop_reason=reason, error=error, waiting=None, counters=visits
+                return at.but(
+                    node=target, status=status, stop_reason=reason, error=error, waiting=None, counters=visits
                 )
 
 

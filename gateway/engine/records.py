@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +57,7 @@ class Past:
 
     calls: dict[str, list[Recorded]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
-    begun: Counter[str] = field(default_factory=Counter)
+    begun: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def in_doubt(self, key: str) -> Iterator[Recorded]:
         """The `ONCE` calls under this key that were begun and never ended, one for each set of arguments."""

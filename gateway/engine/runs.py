@@ -184,6 +184,7 @@ class Runs:
         return ended
 
     async def _drive(self, row: RunRow, owned: Lease, cancelled: bool) -> RunState:
+        self.store.verify(owned)  # who was frozen since must not even read on
         kind = self._type(row)
         context = kind.context.model_validate(row.context)
         pinned = Pinned(self.artifacts, row.pins)

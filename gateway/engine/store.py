@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from gateway.engine import lease as leases
 from gateway.engine.events import Event
 from gateway.engine.lease import Lease
-from gateway.engine.state import Status
+from gateway.engine.state import Status, to_json
 from gateway.errors import LeaseLost, RunBusy, RunNotFound, StoreError
 
 T = TypeVar("T")
@@ -42,6 +42,9 @@ CREATE TABLE IF NOT EXISTS snapshots (run_id TEXT PRIMARY KEY, seq INTEGER NOT N
 COLUMNS = (
     "id, graph, title, session, ordinal, parent, seed, context, limits, pins, "
     "status, stop_reason, question, created, updated, cancel"
+)
+INSERT_EVENT = (
+    "INSERT INTO events SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM leases WHERE name = ? AND epoch = ?)"
 )
 
 
@@ -144,12 +147,12 @@ class Store:
             return await asyncio.get_running_loop().run_in_executor(self._thread, _transaction, self._patient, work)
 
     def _write_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._explained():
-            try:
-                result = _transaction(self._quick, work)
-            except sqlite3.OperationalError as error:
-                if "locked" in str(error):
-                    raise _Locked from None
+        try:
+            result = _transaction(self._quick, work)
+        except sqlite3.Error as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                raise _Locked from None
+            with self._explained():
                 raise
         self._commits += 1
         if self._commits % CHECKPOINT_EVERY == 0 and not self._closed:
@@ -195,8 +198,9 @@ class Store:
                     *(row.status, row.stop_reason, row.question, row.created, row.updated, 0),
                 ),
             )
-            _insert(db, row.id, events, state)
-            return ordinal, leases.acquire(db, f"run:{row.id}", owner, row.created, self.term_s)
+            lease = leases.acquire(db, f"run:{row.id}", owner, row.created, self.term_s)
+            _insert(db, row.id, events, state, lease)
+            return ordinal, lease
 
         ordinal, lease = await self._write(work)
         return RunRow(**{**row.__dict__, "ordinal": ordinal}), lease
@@ -318,8 +322,7 @@ def _append(
     progress: Progress | None,
     db: sqlite3.Connection,
 ) -> None:
-    leases.verify(db, lease)
-    _insert(db, run_id, events, state)
+    _insert(db, run_id, events, state, lease)
     if progress is not None:
         ended = progress.status not in (Status.RUNNING, Status.WAITING)
         db.execute(
@@ -328,13 +331,13 @@ def _append(
         )
 
 
-def _insert(db: sqlite3.Connection, run_id: str, events: Sequence[Event], state: str | None) -> None:
+def _insert(db: sqlite3.Connection, run_id: str, events: Sequence[Event], state: str | None, lease: Lease) -> None:
+    """Each event is written only while the lease holds: one statement does both, for it is what every step costs."""
     try:
         for event in events:
-            db.execute(
-                "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
-                (run_id, event.seq, event.kind, event.at, json.dumps(event.data)),
-            )
+            values = (run_id, event.seq, event.kind, event.at, to_json(event.data), lease.name, lease.epoch)
+            if not db.execute(INSERT_EVENT, values).rowcount:
+                leases.verify(db, lease)
     except sqlite3.IntegrityError as error:
         raise LeaseLost(
             f"run {run_id} was continued by somebody else: event {events[0].seq} is already there"

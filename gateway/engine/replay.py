@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from gateway.engine import events
+from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.events import Event
+from gateway.engine.graph_type import GraphType, Pinned
 from gateway.engine.journal import WaitRequested
-from gateway.engine.state import Waiting
-from gateway.engine.store import Progress
+from gateway.engine.machine import Machine
+from gateway.engine.ports import Ports
+from gateway.engine.state import RunState, Status, Waiting
+from gateway.engine.store import Progress, RunRow
 from gateway.errors import ReplayMismatch
 
 SIBLING_S = (
     1.0  # a call that was cut off when its sibling failed is cut off again within this time, or it is a difference
 )
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """`decisions` were compared and are identical; `files` were rendered again and are those whose text differs."""
+
+    run_id: str
+    decisions: int
+    finished: bool
+    differing: list[Path]
+    children: list[Replayed]
 
 
 class LogEnded(Exception):
@@ -43,6 +61,10 @@ class ReplayLog:
     @property
     def finished(self) -> bool:
         return self._done == len(self._decisions)
+
+    @property
+    def decisions(self) -> int:
+        return len(self._decisions)
 
     def _next(self) -> Event:
         if self.finished:
@@ -131,3 +153,40 @@ class Timeless:
 
     async def sleep(self, seconds: float) -> None:
         pass
+
+
+async def replay(
+    kind: GraphType, row: RunRow, recorded: Sequence[Event], artifacts: ArtifactStore, redact: Callable[[str], str]
+) -> Replayed:
+    """Run it again from its log alone, without its children. Raises ReplayMismatch at the first event that differs."""
+    context = kind.context.model_validate(row.context)
+    whole = recorded[0].data["state"]
+    if set(whole) == {"artifact", "bytes"}:
+        whole = json.loads(artifacts.get(whole["artifact"]))
+    log = ReplayLog(row.id, recorded)
+    pinned = Pinned(artifacts, row.pins)
+    machine = Machine(
+        kind.build(context, pinned),
+        Ports(kind.operations(row, context, pinned), Timeless(), redact=redact),
+        context,
+        RunState.load(json.dumps(whole), kind.state),
+        log=log,
+        artifacts=artifacts,
+        limits=row.limits,
+        seed=row.seed,
+    )
+    with contextlib.suppress(LogEnded):
+        while not log.finished:
+            ended = await machine.run()
+            if log.finished:
+                break
+            if ended.status is Status.COMPLETE:
+                raise ReplayMismatch("the replay is complete, and the log goes on", seq=log.seq + 1)
+            machine.state = ended.reopened()
+    final = machine.state
+    if row.status == Status.STOPPED and final.status is Status.RUNNING:  # interrupted: the row says so, no decision
+        final = replace(final, status=Status.STOPPED, stop_reason=row.stop_reason)
+    differing = []
+    if kind.project is not None and row.status != Status.RUNNING:
+        differing = kind.project(row, context, final, artifacts).differing()
+    return Replayed(row.id, log.decisions, log.finished, differing, [])

@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,73 +15,21 @@ from pydantic import BaseModel
 from gateway.engine import budget, events, lease
 from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.events import Event
-from gateway.engine.files import write_atomically
-from gateway.engine.graph import Graph
+from gateway.engine.graph_type import GraphType, Pinned, Projection
 from gateway.engine.journal import INLINE, WaitRequested
 from gateway.engine.lease import Lease
 from gateway.engine.log import StoredLog
 from gateway.engine.machine import CANCELLED, Machine, OnAttempt, initial
-from gateway.engine.ports import Clock, Notify, Operation, Ports, Random, Scope, Silent, SystemClock, SystemRandom
+from gateway.engine.ports import Clock, Notify, Ports, Random, Scope, Silent, SystemClock, SystemRandom
 from gateway.engine.records import plain
-from gateway.engine.replay import LogEnded, ReplayLog, Timeless
+from gateway.engine.replay import Replayed, replay
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import Progress, RunRow, Store
-from gateway.errors import ReplayMismatch, RunBusy, RunNotFound, StoreError, UsageError
+from gateway.errors import RunBusy, RunNotFound, StoreError, UsageError
+
+__all__ = ["GraphType", "Pinned", "Projection", "Replayed", "Runs"]  # what those who define runs need
 
 CANCEL_CHECK_S = 0.5
-
-
-class Pinned:
-    """What shaped a run, as it was when the run began: prompts, patterns, recipes, by name."""
-
-    def __init__(self, artifacts: ArtifactStore, shas: Mapping[str, str]) -> None:
-        self._artifacts = artifacts
-        self._shas = shas
-
-    def names(self) -> list[str]:
-        return sorted(self._shas)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._shas
-
-    def text(self, name: str) -> str:
-        if name not in self._shas:
-            raise StoreError(f"the run did not pin {name}")
-        return self._artifacts.get(self._shas[name]).decode()
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Files that show a run: `texts` are rewritten when they change, `artifacts` (by sha256) are written once."""
-
-    texts: Mapping[Path, str] = field(default_factory=dict)
-    artifacts: Mapping[Path, str] = field(default_factory=dict)
-
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class GraphType:
-    """A kind of run: how its graph, operations and projection are made from its context and pins."""
-
-    name: str
-    context: type[BaseModel]
-    state: type[BaseModel]
-    build: Callable[[Any, Pinned], Graph]
-    operations: Callable[[RunRow, Any, Pinned], Mapping[str, Operation]]
-    project: Callable[[RunRow, Any, RunState, ArtifactStore], Projection] | None = None
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """`decisions` were compared and are identical; `files` were rendered again and are those whose text differs."""
-
-    run_id: str
-    decisions: int
-    finished: bool
-    differing: list[Path]
-    children: list[Replayed]
 
 
 class Runs:
@@ -255,17 +202,7 @@ class Runs:
         kind = self._type(row)
         if kind.project is None:
             return
-        shown = kind.project(row, context, state, self.artifacts)
-        try:
-            for path, sha256 in shown.artifacts.items():
-                if not path.exists():
-                    write_atomically(path, self.artifacts.get(sha256))
-            for path, text in shown.texts.items():
-                write_atomically(path, text.encode())
-        except OSError as error:
-            raise StoreError(
-                f"cannot write {error.filename}: {error.strerror}", hint="free some disk space, then resume the run"
-            ) from error
+        kind.project(row, context, state, self.artifacts).write(self.artifacts)
 
     async def resume(self, run_id: str, *, cancelled: bool = False) -> RunState:
         """Go on with a run that was interrupted, has its answer, or failed for a reason that may be gone.
@@ -289,7 +226,7 @@ class Runs:
             resumed = Event(
                 self.store.last_seq(row.id) + 1, events.RUN_RESUMED, {"after": state.status.value}, self.clock.now()
             )
-            again = reopened(state)
+            again = state.reopened()
             await self.store.append(row.id, owned, [resumed], again.dump(), Progress(Status.RUNNING.value))
         except BaseException:
             await self._release(owned)
@@ -324,7 +261,7 @@ class Runs:
             raise UsageError(f"run {row.id} is not waiting for an answer: it is {row.status}")
         waiting = state.waiting
         if waiting.options:
-            text = chosen(waiting.options, text)
+            text = waiting.chosen(text)
         await self._answer(waiting, text, None)
 
     async def _answer(self, waiting: Waiting, text: str, owned: Lease | None, *, late: bool = False) -> None:
@@ -407,58 +344,6 @@ class Runs:
     async def replay(self, run_id: str) -> Replayed:
         """Run it again from its log alone, its children too. Raises ReplayMismatch at the first event that differs."""
         row = self.store.run(run_id)
-        kind = self._type(row)
-        context = kind.context.model_validate(row.context)
-        recorded = self.store.events(row.id)
-        whole = recorded[0].data["state"]
-        dumped = (
-            self.artifacts.get(whole["artifact"]).decode() if set(whole) == {"artifact", "bytes"} else json.dumps(whole)
-        )
-        log = ReplayLog(row.id, recorded)
-        pinned = Pinned(self.artifacts, row.pins)
-        machine = Machine(
-            kind.build(context, pinned),
-            Ports(kind.operations(row, context, pinned), Timeless(), self.random, Silent(), self.redact),
-            context,
-            RunState.load(dumped, kind.state),
-            log=log,
-            artifacts=self.artifacts,
-            limits=row.limits,
-            seed=row.seed,
-        )
-        with contextlib.suppress(LogEnded):
-            while not log.finished:
-                ended = await machine.run()
-                if log.finished:
-                    break
-                if ended.status is Status.COMPLETE:
-                    raise ReplayMismatch("the replay is complete, and the log goes on", seq=log.seq + 1)
-                machine.state = reopened(ended)
-        final = machine.state
-        if row.status == Status.STOPPED.value and final.status is Status.RUNNING:
-            final = replace(final, status=Status.STOPPED, stop_reason=row.stop_reason)
-        differing = []
-        if kind.project is not None and row.status != Status.RUNNING.value:
-            shown = kind.project(row, context, final, self.artifacts)
-            differing = [path for path, text in shown.texts.items() if not path.exists() or path.read_text() != text]
-        children = [await self.replay(child.id) for child in reversed(self.store.runs(parent=row.id, limit=10_000))]
-        return Replayed(
-            row.id, len([e for e in recorded if e.kind == events.NODE_DECIDED]), log.finished, differing, children
-        )
-
-
-def chosen(options: Sequence[str], text: str) -> str:
-    """The option that an answer means: itself in any case, or by its beginning. Raises UsageError."""
-    said = text.strip().casefold()
-    exact = [option for option in options if option.casefold() == said]
-    meant = exact or [option for option in options if said and option.casefold().startswith(said)]
-    if len(meant) != 1:
-        raise UsageError(f"{text!r} is not one of the answers: {', '.join(options)}")
-    return meant[0]
-
-
-def reopened(state: RunState) -> RunState:
-    """A state that goes on in the same visit, where nothing is done again; after a failure, with one more attempt."""
-    if state.status in (Status.FAILED, Status.STOPPED):
-        return replace(state, status=Status.RUNNING, stop_reason=None, error=None, attempt=state.attempt + 1)
-    return replace(state, status=Status.RUNNING, waiting=None)
+        replayed = await replay(self._type(row), row, self.store.events(row.id), self.artifacts, self.redact)
+        children = [await self.replay(child.id) for child in reversed(self.store.runs(parent=row.id, limit=-1))]
+        return replace(replayed, children=children)

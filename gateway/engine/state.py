@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 import pydantic_core
 from pydantic import BaseModel
+
+from gateway.errors import UsageError
 
 
 def to_json(value: Any) -> str:
@@ -43,6 +45,15 @@ class Waiting:
     deadline: float | None = None
     on_timeout: str | None = None
 
+    def chosen(self, text: str) -> str:
+        """The option that an answer means: itself in any case, or by its beginning. Raises UsageError."""
+        said = text.strip().casefold()
+        exact = [option for option in self.options if option.casefold() == said]
+        meant = exact or [option for option in self.options if said and option.casefold().startswith(said)]
+        if len(meant) != 1:
+            raise UsageError(f"{text!r} is not one of the answers: {', '.join(self.options)}")
+        return meant[0]
+
 
 @dataclass(frozen=True)
 class RunState:
@@ -59,6 +70,12 @@ class RunState:
     waiting: Waiting | None = None
     visit_seq: int = 0
     """The sequence number of the last event before this visit began: the visit's calls come after it."""
+
+    def reopened(self) -> RunState:
+        """Goes on in the same visit, where nothing is done again; after a failure, with one more attempt."""
+        if self.status in (Status.FAILED, Status.STOPPED):
+            return replace(self, status=Status.RUNNING, stop_reason=None, error=None, attempt=self.attempt + 1)
+        return replace(self, status=Status.RUNNING, waiting=None)
 
     def but(self, **changes: Any) -> RunState:
         """This state with some fields changed: `dataclasses.replace` at a tenth of its cost, paid at every step."""

@@ -13,8 +13,8 @@ from gateway.engine.graph import Graph
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Retry
 from gateway.engine.ports import Effect, Operation, Scope
-from gateway.engine.runs import GraphType, chosen
-from gateway.engine.state import RunState, Status
+from gateway.engine.runs import GraphType
+from gateway.engine.state import RunState, Status, Waiting
 from gateway.errors import ModelOverloaded, RunBusy, RunNotFound, StoreError, UsageError
 
 Make = Callable[..., Lab]
@@ -95,7 +95,7 @@ async def test_a_question_with_options_takes_these_or_their_beginnings(lab: Make
 
 
 def test_an_option_that_is_the_beginning_of_another_can_be_chosen() -> None:
-    assert chosen(("no", "not now"), "no") == "no"
+    assert Waiting("q", "r", "Now?", ("no", "not now")).chosen("no") == "no"
 
 
 async def test_a_deadline_that_has_passed_answers_for_the_person(lab: Make) -> None:

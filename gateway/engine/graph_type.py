@@ -1,0 +1,74 @@
+"""A kind of run: what its graph, operations and pages are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from gateway.engine.artifacts import ArtifactStore
+from gateway.engine.files import write_atomically
+from gateway.engine.graph import Graph
+from gateway.engine.ports import Operation
+from gateway.engine.state import RunState
+from gateway.engine.store import RunRow
+from gateway.errors import StoreError
+
+
+class Pinned:
+    """What shaped a run, as it was when the run began: prompts, patterns, recipes, by name."""
+
+    def __init__(self, artifacts: ArtifactStore, shas: Mapping[str, str]) -> None:
+        self._artifacts = artifacts
+        self._shas = shas
+
+    def names(self) -> list[str]:
+        return sorted(self._shas)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._shas
+
+    def text(self, name: str) -> str:
+        if name not in self._shas:
+            raise StoreError(f"the run did not pin {name}")
+        return self._artifacts.get(self._shas[name]).decode()
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Files that show a run: `texts` are rewritten when they change, `artifacts` (by sha256) are written once."""
+
+    texts: Mapping[Path, str] = field(default_factory=dict)
+    artifacts: Mapping[Path, str] = field(default_factory=dict)
+
+    def write(self, store: ArtifactStore) -> None:
+        """Raises StoreError where the disk refuses."""
+        try:
+            for path, sha256 in self.artifacts.items():
+                if not path.exists():
+                    write_atomically(path, store.get(sha256))
+            for path, text in self.texts.items():
+                write_atomically(path, text.encode())
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {error.filename}: {error.strerror}", hint="free some disk space, then resume the run"
+            ) from error
+
+    def differing(self) -> list[Path]:
+        """The files whose text is another one, or that are missing."""
+        return [path for path, text in self.texts.items() if not path.exists() or path.read_text() != text]
+
+
+@dataclass(frozen=True)
+class GraphType:
+    """A kind of run: how its graph, operations and projection are made from its context and pins."""
+
+    name: str
+    context: type[BaseModel]
+    state: type[BaseModel]
+    build: Callable[[Any, Pinned], Graph]
+    operations: Callable[[RunRow, Any, Pinned], Mapping[str, Operation]]
+    project: Callable[[RunRow, Any, RunState, ArtifactStore], Projection] | None = None

@@ -13,7 +13,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -203,7 +203,7 @@ class Store:
             return ordinal, lease
 
         ordinal, lease = await self._write(work)
-        return RunRow(**{**row.__dict__, "ordinal": ordinal}), lease
+        return replace(row, ordinal=ordinal), lease
 
     def run(self, run_id: str) -> RunRow:
         """The run with this id, or with an id that begins so. Raises RunNotFound."""
@@ -348,15 +348,8 @@ def _insert(db: sqlite3.Connection, run_id: str, events: Sequence[Event], state:
 
 def _row(found: Sequence[Any]) -> RunRow:
     row = RunRow(*found)
-    return RunRow(
-        **{
-            **row.__dict__,
-            "context": json.loads(found[7]),
-            "limits": json.loads(found[8]),
-            "pins": json.loads(found[9]),
-            "cancel": bool(row.cancel),
-        }
-    )
+    context, limits, pins = (json.loads(found[at]) for at in (7, 8, 9))
+    return replace(row, context=context, limits=limits, pins=pins, cancel=bool(row.cancel))
 
 
 def _like(text: str) -> str:

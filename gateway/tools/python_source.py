@@ -6,7 +6,9 @@ A definition is named as Python's `__qualname__` does it: `function`, `Class`, `
 from __future__ import annotations
 
 import ast
+import copy
 import re
+import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -107,6 +109,8 @@ def replaced(old: SourceText, name: str, source: str) -> tuple[str, list[str]]:
             f"Write the whole definition of {name} again."
         ) from None
     new = _new_definition(module, target)
+    if kept := _docstring(source, new, old, target):
+        source, module, new = kept, parse(kept), _new_definition(parse(kept), target)
     lines = old.lines
     head = lines[target.first - 1]
     indent = head[: len(head) - len(head.lstrip(" \t"))]
@@ -124,11 +128,42 @@ def replaced(old: SourceText, name: str, source: str) -> tuple[str, list[str]]:
         parse(text)
     except SyntaxError as error:
         raise NotReplaced(f"the file would no longer be valid Python: line {error.lineno}: {error.msg}.") from None
+    if text != old.text and _behaviour(new) == _behaviour(target.node):
+        raise NotReplaced(f"the new {name} does just what the old one does. Find what is wrong in it, and change that.")
     notes = [f"added {each}" for each in added]
     others = [each for each in module.body if each is not new and not isinstance(each, ast.Import | ast.ImportFrom)]
     if others and not (len(module.body) == 1 and isinstance(module.body[0], ast.ClassDef)):
         notes.append(f"only {name} was taken from the new source")
     return text, notes
+
+
+def _behaviour(node: _Node) -> str:
+    """The definition without its docstring and decorators, in a form that layout does not change."""
+    bare = copy.copy(node)
+    bare.decorator_list = []
+    if ast.get_docstring(node, clean=False) is not None:
+        bare.body = node.body[1:]
+    return ast.dump(bare)
+
+
+def _docstring(source: str, new: _Node, old: SourceText, target: Definition) -> str | None:
+    """The source with the old docstring, where the new definition has none; None where nothing is to be done."""
+    if ast.get_docstring(target.node) is None or ast.get_docstring(new) is not None:
+        return None
+    first = new.body[0]
+    if first.lineno == new.lineno:  # all on one line
+        return None
+    said = target.node.body[0]
+    text = "".join(old.lines[said.lineno - 1 : said.end_lineno]).replace(old.newline, "\n")
+    lines = source.splitlines(keepends=True)
+    indent = " " * first.col_offset
+    kept = textwrap.indent(textwrap.dedent(text.rstrip("\n")), indent) + "\n"
+    whole = "".join([*lines[: first.lineno - 1], kept, *lines[first.lineno - 1 :]])
+    try:
+        parse(whole)
+    except SyntaxError:
+        return None
+    return whole
 
 
 def _only(found: list[Definition], name: str) -> Definition:

@@ -104,8 +104,30 @@ def _of_failure(workspace: Workspace, files: list[str], situation: Situation) ->
         pointed += [each["path"] for each in reversed(frames)]
         for frame in frames:
             if is_test_file(frame["path"]):
-                pointed += _imported_files(workspace, frame["path"], files)
+                imported = _imported_files(workspace, frame["path"], files)
+                pointed += _defining(workspace, imported, _tested(workspace, frame)) or imported
     return list(dict.fromkeys(pointed))
+
+
+def _defining(workspace: Workspace, files: list[str], tested: list[ast.AST]) -> list[str]:
+    """The files that define what these parts of a test use: those of functions before those of classes alone."""
+    for node in tested:
+        used = {path: _used(node, definitions(_text(workspace, path))) for path in files if path.endswith(".py")}
+        found = [path for path in files if used.get(path)]
+        if found:
+            return sorted(found, key=lambda path: all(each.is_class or "." in each.name for each in used[path]))
+    return []
+
+
+def _tested(workspace: Workspace, frame: Mapping[str, Any]) -> list[ast.AST]:
+    """Where a test failed: the statement, then the whole test."""
+    found: list[ast.AST] = []
+    for test in _around(frame["line"], definitions(_text(workspace, frame["path"]))):
+        statements = [each for each in ast.walk(test.node) if isinstance(each, ast.stmt) and each is not test.node]
+        at = [each for each in statements if each.lineno <= frame["line"] <= (each.end_lineno or each.lineno)]
+        found += sorted(at, key=lambda each: (each.end_lineno or each.lineno) - each.lineno)[:1]
+        found.append(test.node)
+    return found
 
 
 def _of_request(workspace: Workspace, files: list[str], situation: Situation) -> list[str]:
@@ -171,8 +193,7 @@ def _reached_by_failure(
                 reached += _around(frame["line"], found)
     for frame in (each for failure in failures for each in failure["files"]):
         if is_test_file(frame["path"]) and frame["path"] != path:
-            for test in _around(frame["line"], definitions(_text(workspace, frame["path"]))):
-                reached += _used(test.node, found)
+            reached += next(filter(None, (_used(node, found) for node in _tested(workspace, frame))), [])
     return list(dict.fromkeys(reached))
 
 

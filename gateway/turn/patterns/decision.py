@@ -56,7 +56,7 @@ def match(decision: Mapping[str, Json], moves: Sequence[Move]) -> Move:
     raise DecisionInvalid(f"{said} is not a legal move; legal are: {'; '.join(move.label for move in moves)}")
 
 
-def settled(args: Schema) -> dict[str, Json]:
+def settled(args: Mapping[str, Any]) -> dict[str, Json]:
     """The required arguments that have one possible value: nobody has to be asked for them."""
     properties = args.get("properties", {})
     values = {key: _only_value(properties[key]) for key in args.get("required", ()) if key in properties}

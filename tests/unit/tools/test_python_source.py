@@ -55,3 +55,11 @@ def test_definitions_are_found_in_branches_and_nested_classes() -> None:
     )
     assert [each.name for each in definitions(text)] == ["a", "b", "C", "C.D", "C.D.e"]
     assert definitions("def broken(:") == []
+
+
+def test_a_new_definition_that_differs_in_words_only_is_refused_and_a_docstring_is_kept() -> None:
+    old = decode(b'def half(n):\n    """Half of n."""\n    return n // 2\n', "a.py")
+    with pytest.raises(NotReplaced, match="does just what the old one does"):
+        replaced(old, "half", "def half(n):\n    return n // 2")
+    text, _ = replaced(old, "half", "def half(n):\n    return n / 2")
+    assert text == 'def half(n):\n    """Half of n."""\n    return n / 2\n'

@@ -157,6 +157,12 @@ class OutsideWorkspace(ToolError):
     kind = "outside_workspace"
 
 
+class TaskUnfinished(EchelonError):
+    """A turn whose task could not be completed: its response says what there is."""
+
+    kind = "unfinished"
+
+
 class ReplayMismatch(EchelonError):
     """A replay took another way than the log; `seq` is the first event that differs."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
 from gateway import resources
-from gateway.errors import ConfigError, PatternError
+from gateway.errors import ConfigError
 from gateway.llm import recipes as recipe_files
 from gateway.llm.recipes import Recipe
+from gateway.resources import Resource
 from gateway.tools.registry import Registry
 from gateway.turn.patterns.program import Program, compile_pattern
 
@@ -37,19 +39,27 @@ class Parts:
 
 
 def collect(extra_prompts: Sequence[Path], extra_recipes: Sequence[Path]) -> dict[str, bytes]:
-    """The files to pin, by name. A task type whose pattern does not compile is left out: it is unavailable."""
+    """The files to pin, by name. A task type whose pattern is broken is left out: it is unavailable.
+
+    Raises ConfigError, with its path, for a recipe or another prompt that cannot be used.
+    """
     found: dict[str, bytes] = {}
     for prompt in resources.listing("prompts", "*.md", extra_prompts):
-        text = prompt.read()
-        if prompt.relative.startswith(PATTERNS):
-            try:
-                compile_pattern(text, name=Path(prompt.relative).stem)
-            except PatternError:
-                continue
-        found[f"prompts/{prompt.relative}"] = text.encode()
+        if not prompt.relative.startswith(PATTERNS) or _compiles(prompt):
+            found[f"prompts/{prompt.relative}"] = prompt.read().encode()
     for name in RECIPES:
-        found[f"recipes/{name}.yaml"] = resources.find("recipes", f"{name}.yaml", extra_recipes).read().encode()
+        recipe = resources.find("recipes", f"{name}.yaml", extra_recipes)
+        _recipe(recipe.read(), str(recipe.path))  # here a mistake has the file's own path
+        found[f"recipes/{name}.yaml"] = recipe.read().encode()
     return found
+
+
+def _compiles(pattern: Resource) -> bool:
+    """As `gateway.turn.patterns.library` sees it, which also says why not."""
+    try:
+        return _program(pattern.read(), pattern.relative).task_type == Path(pattern.relative).stem
+    except ConfigError:
+        return False
 
 
 def assemble(texts: Texts, registry: Registry) -> Parts:
@@ -60,10 +70,10 @@ def assemble(texts: Texts, registry: Registry) -> Parts:
     for name in texts.names():
         text = texts.text(name)
         if name.startswith("recipes/"):
-            recipe = recipe_files.parse(text, source=name)
+            recipe = _recipe(text, name)
             recipes[recipe.name] = recipe
         elif name.startswith(f"prompts/{PATTERNS}"):
-            program = compile_pattern(text, name=Path(name).stem)
+            program = _program(text, name)
             programs[program.task_type] = program
             prompts[f"prompts/{PATTERNS}{program.task_type}.md"] = program.body
         else:
@@ -71,4 +81,21 @@ def assemble(texts: Texts, registry: Registry) -> Parts:
     missing = [name for name in RECIPES if name not in recipes]
     if missing:
         raise ConfigError(f"no recipe is called {', '.join(missing)}")
+    for recipe in recipes.values():
+        for path in (fragment.path for fragment in recipe.prompt_fragments):
+            if "{" not in path and path not in prompts:
+                raise ConfigError(f"recipe {recipe.name}: there is no {path}", hint="check its prompt_fragments")
     return Parts(recipes, prompts, programs, registry)
+
+
+# Compiling takes longer than the rest of a turn: what was compiled is kept by its text, and does not change.
+
+
+@lru_cache(maxsize=256)
+def _program(text: str, path: str) -> Program:
+    return compile_pattern(text, name=Path(path).stem)
+
+
+@lru_cache(maxsize=64)
+def _recipe(text: str, source: str) -> Recipe:
+    return recipe_files.parse(text, source=source)

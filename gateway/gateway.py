@@ -24,12 +24,13 @@ from gateway.engine.ports import Clock, Model, Notify, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
-from gateway.errors import ModelUnavailable, RunBusy, UsageError
+from gateway.errors import ModelUnavailable, RunBusy, StoreError, UsageError
 from gateway.redact import redactor
 from gateway.tools.registry import Registry
 
 if TYPE_CHECKING:
     from gateway.engine.graph import Graph
+    from gateway.engine.lease import Lease
     from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext
 
@@ -139,16 +140,13 @@ class Gateway:
         from gateway.turn.parts import assemble, collect
         from gateway.turn.state import TurnState
 
-        if not request.strip():
-            raise UsageError("the request is empty")
+        check_request(request)
         check_session(session)
         context = self._context(request, session, task_type)
         pins = collect(self._folders("prompts"), self._folders("recipes"))
         parts = assemble(_Texts(pins), self.registry)
         if task_type is not None and task_type not in parts.programs:
-            raise UsageError(
-                f"there is no task type {task_type!r}", hint=f"there are: {', '.join(sorted(parts.programs))}"
-            )
+            self.patterns().get(task_type)  # says what there is, or what is wrong with its file
         limits = self.settings.limits
         async with self._session(session):
             row, owned = await self.runs.create(
@@ -298,12 +296,14 @@ class Gateway:
             yield
         finally:
             keeper.cancel()
-            await store.release(lease)
+            with contextlib.suppress(StoreError):  # then it ends with its term; what the turn came to is not lost
+                await store.release(lease)
 
-    async def _keep(self, lease: Any) -> None:
+    async def _keep(self, lease: Lease) -> None:
         while True:
             await asyncio.sleep(self.runs.store.term_s / 3)
-            await self.runs.store.renew(lease, self.runs.clock.now())
+            with contextlib.suppress(StoreError):  # the database may be locked for a moment: the next time counts
+                await self.runs.store.renew(lease, self.runs.clock.now())
 
 
 class _Texts:
@@ -317,6 +317,16 @@ class _Texts:
 
     def text(self, name: str) -> str:
         return self._pins[name].decode()
+
+
+def check_request(text: str) -> None:
+    """A request is text that can be written down. Raises UsageError."""
+    if not text.strip():
+        raise UsageError("the request is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"the request is not valid text: {error.reason} at character {error.start + 1}") from error
 
 
 def check_session(name: str) -> None:

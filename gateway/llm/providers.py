@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gateway.config import Settings
 from gateway.engine.ports import Json, Model
@@ -10,7 +12,11 @@ from gateway.llm.endpoint import Endpoint
 from gateway.llm.local.catalog import PREFIX
 from gateway.llm.model import LiteLLM, OnDelta
 
+if TYPE_CHECKING:
+    from gateway.llm.scripted import ScriptedModel
+
 SCRIPTED = "scripted:"
+KEYLESS = "none"  # litellm refuses to ask without a key; a server that takes none does not look at it
 
 
 def model_of(settings: Settings) -> Model:
@@ -24,19 +30,25 @@ class _Dispatch:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._litellm = LiteLLM(self._resolve)
+        self._scripts: dict[str, ScriptedModel] = {}
 
     async def complete(self, request: Json) -> Json:
-        name = request["model"]
-        if name.startswith(SCRIPTED):
-            from gateway.llm.scripted import ScriptedModel
-
-            return await ScriptedModel(Path(name.removeprefix(SCRIPTED))).complete(request)
+        if request["model"].startswith(SCRIPTED):
+            return await self._script(request["model"].removeprefix(SCRIPTED)).complete(request)
         return await self._litellm.complete(request)
 
     async def stream(self, request: Json, on_delta: OnDelta) -> Json:
         if request["model"].startswith(SCRIPTED):
             return await self.complete(request)
         return await self._litellm.stream(request, on_delta)
+
+    def _script(self, path: str) -> ScriptedModel:
+        """Read once."""
+        from gateway.llm.scripted import ScriptedModel
+
+        if path not in self._scripts:
+            self._scripts[path] = ScriptedModel(Path(path))
+        return self._scripts[path]
 
     async def _resolve(self, model: str) -> Endpoint:
         if model.startswith(PREFIX):
@@ -45,5 +57,13 @@ class _Dispatch:
             server = await ensure_server(model.removeprefix(PREFIX), self._settings.home)
             server.touch()
             return Endpoint(f"hosted_vllm/{server.model}", server.api_base, server.api_key)
-        key = self._settings.api_key
-        return Endpoint(model, self._settings.api_base, key.get_secret_value() if key else None)
+        base, key = self._settings.api_base, self._settings.api_key
+        if key is not None:
+            return Endpoint(model, base, key.get_secret_value())
+        return Endpoint(model, base, KEYLESS if base and not _key_in_environment(model) else None)
+
+
+def _key_in_environment(model: str) -> bool:
+    """Whether litellm will find a key by itself, in the provider's own variable."""
+    provider = model.partition("/")[0] if "/" in model else "openai"
+    return bool(os.environ.get(f"{provider.upper()}_API_KEY"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from gateway.engine.journal import Visit
 from gateway.engine.ports import Json
+from gateway.errors import ConfigError
 from gateway.llm import decisions, packer
 from gateway.llm.model import ModelRequest, ModelResponse
 from gateway.llm.packer import Section
@@ -96,6 +97,9 @@ class Asker:
             variables=variables,
         )
         params = recipe.llm_params
+        if recipe.role not in self._context.models:
+            roles = ", ".join(self._context.models)
+            raise ConfigError(f"recipe {name}: role: expected one of {roles}, not {recipe.role!r}")
         request = ModelRequest(
             role=recipe.role,
             model=self._context.models[recipe.role],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.runs import Projection
 from gateway.engine.state import RunState, Status
 from gateway.engine.store import RunRow
+from gateway.turn.gather import Gather
 from gateway.turn.operations import load_result, turn_folder
 from gateway.turn.patterns.cursor import MoveKind
-from gateway.turn.sections import arguments, clarified, fenced
+from gateway.turn.sections import arguments, clarified, code, fenced, line, prose, quoted
 from gateway.turn.state import Entry, Plan, TurnContext, TurnState
 
 SHOWN = 2000  # characters of a result in the document; all of it lies in `results/`
@@ -44,55 +46,68 @@ def render(row: RunRow, context: TurnContext, state: RunState, artifacts: Artifa
     data = state.data
     assert isinstance(data, TurnState)
     blocks = [_front_matter(row, context, state), f"# Turn {row.ordinal}"]
-    blocks += ["## §0 Request", fenced(context.request), *(f"> {clarified(item)}" for item in data.clarified)]
-    if data.gathered or data.plans:
-        known = [f"### {item.title}\n{fenced(item.text)}" for item in data.gathered]
+    blocks += ["## §0 Request", fenced(context.request), *(quoted(clarified(item)) for item in data.clarified)]
+    if state.node != Gather.name:  # left it, so §1 is there
+        known = [f"### {item.title}\n\n{fenced(item.text)}" for item in data.gathered]
         blocks += ["## §1 Gathered Context", *(known or ["Nothing that bears on the request."])]
     if data.plans:
         blocks += ["## §3 Task Plan", *(_plan(number, plan) for number, plan in enumerate(data.plans, 1))]
     if data.entries or data.cursor is not None:
         blocks += ["## §4 Execution", *_execution(data, artifacts), *_task_state(data)]
     if data.escalated:
-        blocks += [f"Escalated: {data.escalated}"]
+        blocks += [f"Escalated: {line(data.escalated)}"]
     if data.response is not None:
-        blocks += ["## §5 Response", data.response]
+        blocks += ["## §5 Response", prose(data.response)]
     if state.status is Status.WAITING and state.waiting is not None:
-        blocks += [f"**Waiting for an answer:** {state.waiting.question}"]
+        blocks += [f"**Waiting for an answer:** {line(state.waiting.question)}"]
     if state.error is not None:
-        blocks += [f"**Failed:** {state.error}"]
-    return "\n\n".join(blocks) + "\n"
+        blocks += [f"**Failed:** {line(state.error)}"]
+    whole = "\n\n".join(blocks) + "\n"
+    return whole.replace("\r\n", "\n").replace("\r", "\n")  # to Markdown they are all ends of lines
 
 
 def _front_matter(row: RunRow, context: TurnContext, state: RunState) -> str:
-    import yaml
-
     count = state.counters
-    usage: dict[str, Any] = {
+    usage: dict[str, float] = {
         name: int(count.get(name, 0)) for name in ("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens")
     }
     usage |= {"cost_usd": round(count.get("cost_usd", 0.0), 6), "wall_s": round(count.get("time_s", 0.0), 1)}
-    front = {
-        "turn": row.ordinal,
-        "session": context.session,
-        "run": row.id,
-        "status": state.status.value,
-        "stop_reason": state.stop_reason,
-        "model": {role: name for role, name in context.models.items()},
-        "usage": usage,
-        "started": datetime.fromtimestamp(int(row.created), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    text = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000)
-    return f"---\n{text}---"
+    lines = (
+        _line("turn", row.ordinal),
+        _line("session", context.session),
+        _line("run", row.id),
+        _line("status", state.status.value),
+        _line("stop_reason", state.stop_reason),
+        _line("model", tuple(context.models.items())),
+        _line("usage", tuple(usage.items())),
+        _line("started", datetime.fromtimestamp(int(row.created), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")),
+    )
+    return f"---\n{''.join(lines)}---"
+
+
+@lru_cache(maxsize=256)
+def _line(key: str, value: str | int | tuple[tuple[str, Any], ...] | None) -> str:
+    """A key in YAML; pairs are a mapping. Kept, since most lines are the same after the next node, and YAML is slow."""
+    import yaml
+
+    entry = {key: dict(value) if isinstance(value, tuple) else value}
+    style = None if isinstance(value, tuple) else False  # a mapping stands on its key's line, in braces
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # PyYAML may have been built without libyaml
+    dumped = yaml.dump(entry, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=style, width=1000)
+    return str(dumped)
 
 
 def _plan(number: int, plan: Plan) -> str:
-    what = f"EXECUTE · `{plan.task_type}`" if plan.action == "EXECUTE" else plan.action
-    lines = [f"### Iteration {number}", what, *(f"{n}. {goal}" for n, goal in enumerate(plan.goals, 1))]
+    blocks = [f"### Iteration {number}", f"EXECUTE · {code(plan.task_type)}" if plan.task_type else plan.action]
+    if plan.goals:
+        blocks.append("\n".join(f"{n}. {line(goal)}" for n, goal in enumerate(plan.goals, 1)))
     if plan.question:
-        lines.append(f"Question: {plan.question}")
-    if plan.reasoning:
-        lines.append(f"_{plan.reasoning}_")
-    return "\n".join(lines)
+        blocks.append(f"Question: {line(plan.question)}")
+    return "\n\n".join([*blocks, *_reasoning(plan.reasoning)])
+
+
+def _reasoning(text: str) -> list[str]:
+    return [f"_{line(text)}_"] if text.strip() else []
 
 
 def _execution(data: TurnState, artifacts: ArtifactStore) -> list[str]:
@@ -104,12 +119,13 @@ def _execution(data: TurnState, artifacts: ArtifactStore) -> list[str]:
         text = str(load_result(artifacts, entry.result)["text"])
         if len(text) > SHOWN:
             text = f"{text[:SHOWN]}\n[… {len(text) - SHOWN} more characters in {result_name(number, entry)}]"
-        blocks.append(
-            f"### {number}. {entry.tool} · {outcome} · {entry.s:g} s{tried}{undone}\n"
-            f"{entry.reasoning}\n\n"
-            f"Arguments: `{arguments(entry.args)}`\n\n{fenced(text)}\n\n"
-            f"Whole result: `{result_name(number, entry)}` (artifact `{entry.result[:12]}`)"
-        )
+        blocks += [
+            f"### {number}. {entry.tool} · {outcome} · {entry.s:g} s{tried}{undone}",
+            *_reasoning(entry.reasoning),
+            f"Arguments: {code(arguments(entry.args))}",
+            fenced(text),
+            f"Whole result: {code(result_name(number, entry))} (artifact {code(entry.result[:12])})",
+        ]
     return blocks
 
 

@@ -1,4 +1,4 @@
-"""The turn as a graph: Gather → Plan ⇄ (Execute ⇄ Coordinate) → Respond → Save."""
+"""The turn as a graph: Gather → Plan ⇄ (Execute ⇄ Coordinate) → Respond → Save (→ Unfinished)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateway.turn.gather import Gather
 from gateway.turn.operations import Place, turn_operations
 from gateway.turn.parts import Parts, assemble
 from gateway.turn.planner import Clarify, PlanTask
-from gateway.turn.responder import Respond, Save
+from gateway.turn.responder import Respond, Save, Unfinished
 from gateway.turn.state import TurnContext, TurnState
 
 TURN = "turn"
@@ -36,6 +36,7 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
         Undo(parts),
         Respond(context, asker),
         Save(),
+        Unfinished(),
     ]
     return Graph(TURN, nodes, start="Gather")
 

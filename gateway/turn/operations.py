@@ -12,13 +12,15 @@ from pydantic import ValidationError
 
 from gateway.engine.files import write_atomically
 from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
-from gateway.errors import ToolError
+from gateway.errors import StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
 from gateway.turn.state import TurnContext
 
 KEPT = 3  # earlier turns of the session in §1
 SHOWN = 300  # characters of each earlier response
+MAX_TEXT = 200_000  # characters of a result's text, as much as of a program's output
+MAX_DATA = 1_000_000  # characters of a result's data, as JSON
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,7 @@ class _Told:
         for number in range(max(1, self.place.turn - KEPT), self.place.turn):
             path = turn_folder(self.place.home, self.place.session, number) / "summary.json"
             if path.exists():
-                said = json.loads(path.read_text())
-                response = said["response"] if len(said["response"]) <= SHOWN else said["response"][:SHOWN] + " […]"
-                items.append({"title": f"Turn {number}", "text": f"User: {said['request']}\nAnswer: {response}"})
+                items.append({"title": f"Turn {number}", "text": _summary(path)})
         remembered = await self._remembered(args["request"], scope)
         if remembered:
             items.append({"title": "Memory", "text": remembered})
@@ -114,9 +114,24 @@ class _Told:
 
     async def save(self, args: Json, scope: Scope) -> Json:
         """The turn in short, for the turns after it."""
-        text = json.dumps(args, ensure_ascii=False, indent=1)
-        write_atomically(self.place.folder / "summary.json", text.encode())
+        path = self.place.folder / "summary.json"
+        try:
+            write_atomically(path, json.dumps(args, ensure_ascii=False, indent=1).encode())
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {path}: {error.strerror}", hint="free some disk space, then resume the run"
+            ) from error
         return None
+
+
+def _summary(path: Path) -> str:
+    """What `save` has kept of an earlier turn; a file that was damaged since costs only this."""
+    try:
+        said = json.loads(path.read_text())
+        request, response = str(said["request"]), str(said["response"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        return f"(its summary cannot be read: {error})"
+    return f"User: {request}\nAnswer: {response if len(response) <= SHOWN else response[:SHOWN] + ' […]'}"
 
 
 def _schemas(registry: Registry, told: _Told) -> Any:
@@ -143,8 +158,7 @@ def _tool(tool: Tool, told: _Told) -> Operation:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
             raise ToolError(f"{tool.name}: {place or 'arguments'}: {first['msg']}") from error
-        result = await tool.run(parsed, told.tool_context(scope))
-        return result.model_dump()
+        return _bounded(await tool.run(parsed, told.tool_context(scope))).model_dump()
 
     reconcile = None
     if tool.reconcile is not None:
@@ -155,6 +169,17 @@ def _tool(tool: Tool, told: _Told) -> Operation:
 
     effect = tool.effect if isinstance(tool.effect, Effect) else Effect.ONCE
     return Operation(f"tool.{tool.name}", run, effect, tool.deadline_s, reconcile)
+
+
+def _bounded(result: ToolResult) -> ToolResult:
+    """A result of a size that can be kept, searched for secrets and shown again after every step."""
+    text, data = result.text, result.data
+    if len(text) > MAX_TEXT:
+        text = f"{text[: MAX_TEXT // 2]}\n[… {len(text) - MAX_TEXT} characters cut …]\n{text[-MAX_TEXT // 2 :]}"
+    size = len(json.dumps(data, default=str))
+    if size > MAX_DATA:
+        text, data = f"{text}\n[… its data, {size} characters, left out]", {}
+    return result.model_copy(update={"text": text, "data": data})
 
 
 def _undo(tool: Tool, told: _Told) -> Operation:

@@ -1,4 +1,4 @@
-"""Respond and Save: what the user gets, and what later turns know of it."""
+"""Respond, Save and Unfinished: what the user gets, what later turns know of it, and whether the task was completed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.engine.journal import Visit
-from gateway.engine.nodes import Node
+from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Artifacts
+from gateway.errors import TaskUnfinished
 from gateway.turn.asking import Asked, Asker
 from gateway.turn.operations import load_result
 from gateway.turn.sections import sections
@@ -54,6 +55,7 @@ class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
     """Keeps the turn in short for those after it."""
 
     name = "Save"
+    on_success = Route[TurnState](lambda state: "Unfinished" if state.escalated else None, ("Unfinished", None))
 
     def build_input(self, state: TurnState, context: TurnContext) -> dict[str, Any]:
         return {
@@ -64,6 +66,21 @@ class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
 
     async def execute(self, given: dict[str, Any], visit: Visit) -> None:
         await visit.call("turn.save", given)
+
+    def apply_output(self, state: TurnState, output: None) -> TurnState:
+        return state
+
+
+class Unfinished(Node[TurnState, TurnContext, str, None]):
+    """The end of a turn whose task was given up: the response is kept, and the run has failed."""
+
+    name = "Unfinished"
+
+    def build_input(self, state: TurnState, context: TurnContext) -> str:
+        return state.escalated
+
+    async def execute(self, given: str, visit: Visit) -> None:
+        raise TaskUnfinished(f"the task could not be completed: {given}")
 
     def apply_output(self, state: TurnState, output: None) -> TurnState:
         return state

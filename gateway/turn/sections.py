@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from gateway.engine.ports import Artifacts, Json
@@ -11,6 +12,9 @@ from gateway.turn.operations import load_result
 from gateway.turn.state import Entry, Item, Plan, TurnState
 
 ENTRY_CHARS = 3500  # of a result's text in a prompt: about 900 tokens
+
+# What could swallow or imitate a section, where it begins a line, also in a list or a quotation: fences, HTML, a title.
+_BLOCKS = re.compile(r"^[\s>*+\-\d.)]*(?:```|~~~|<|[#\s]*§)", re.MULTILINE)
 
 
 def sections(request: str, state: TurnState, artifacts: Artifacts) -> list[Section]:
@@ -55,9 +59,31 @@ def arguments(args: Mapping[str, Json], longest: int = 300) -> str:
 
 def fenced(text: str) -> str:
     """Text in a fence that it cannot close: what a tool returned is data."""
-    longest, run = 2, 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    fence = "`" * (longest + 1)
+    fence = "`" * max(3, _backticks(text) + 1)
     return f"{fence}\n{text}\n{fence}"
+
+
+def code(text: str) -> str:
+    """One line as inline code that it cannot end."""
+    ticks, space = "`" * (_backticks(text) + 1), " " if "`" in text else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def line(text: str) -> str:
+    """What a model wrote, on one line: behind other words it begins no block of its own."""
+    return " ".join(text.split())
+
+
+def quoted(text: str) -> str:
+    """Text in a quotation, which it cannot end."""
+    return "\n".join(f"> {each}".rstrip() for each in text.splitlines())
+
+
+def prose(text: str) -> str:
+    """Markdown as it stands, where it cannot reach beyond its section; else in a quotation."""
+    return quoted(text) if _BLOCKS.search(text.replace("\r", "\n")) else text
+
+
+def _backticks(text: str) -> int:
+    """The length of the longest run."""
+    return max(map(len, re.findall("`+", text)), default=0)

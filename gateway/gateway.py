@@ -144,9 +144,8 @@ class Gateway:
         check_session(session)
         context = self._context(request, session, task_type)
         pins = collect(self._folders("prompts"), self._folders("recipes"))
-        parts = assemble(_Texts(pins), self.registry)
-        if task_type is not None and task_type not in parts.programs:
-            self.patterns().get(task_type)  # says what there is, or what is wrong with its file
+        if task_type is not None and task_type not in (known := assemble(_Texts(pins), self.registry).programs):
+            raise UsageError(f"there is no task type {task_type!r}", hint=f"there are: {', '.join(sorted(known))}")
         limits = self.settings.limits
         async with self._session(session):
             row, owned = await self.runs.create(

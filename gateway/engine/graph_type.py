@@ -28,6 +28,11 @@ class Pinned:
     def names(self) -> list[str]:
         return sorted(self._shas)
 
+    @property
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """The same for the same texts under the same names: what was made of them can be kept by it."""
+        return tuple(sorted(self._shas.items()))
+
     def __contains__(self, name: object) -> bool:
         return name in self._shas
 

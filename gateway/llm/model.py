@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,6 +19,12 @@ from gateway.llm.failures import Failure, garbage, translate
 TRIES = 3
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 30.0  # of a server's Retry-After, too: a run that should wait longer is better stopped and resumed
+PRICES = (
+    "input_cost_per_token",
+    "output_cost_per_token",
+    "cache_read_input_token_cost",
+    "cache_creation_input_token_cost",
+)
 
 OnDelta = Callable[[str], None]
 """Told each piece of text as it is generated. A call that is tried again starts its text again."""
@@ -140,6 +147,7 @@ class LiteLLM:
             tried += 1
             endpoint = await self._resolve(request.model)
             in_prompt = not endpoint.supports_schema or endpoint.model in self._schemaless
+            _make_known(endpoint.model)
             arguments = _arguments(request, endpoint, schema_in_prompt=in_prompt)
             outcome = await _attempt(arguments, endpoint, request.timeout_s, on_delta)
             if isinstance(outcome, ModelResponse):
@@ -172,6 +180,16 @@ def _import_litellm() -> None:
     import litellm
 
     litellm.suppress_debug_info = True  # it prints advice to standard output
+
+
+@lru_cache(maxsize=64)
+def _make_known(model: str) -> None:
+    """Tell litellm that a model of a server of one's own has no price; else it looks for one, for long, at every call."""
+    import litellm
+
+    provider, _, name = model.partition("/")
+    if provider == "hosted_vllm" and name not in litellm.model_cost and model not in litellm.model_cost:
+        litellm.register_model({model: {"litellm_provider": provider, "mode": "chat", **dict.fromkeys(PRICES, 0.0)}})
 
 
 def _arguments(request: ModelRequest, endpoint: Endpoint, *, schema_in_prompt: bool) -> dict[str, Any]:

@@ -44,8 +44,14 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
 def turn_type(home: Path, registry: Callable[[], Registry], model: Model, *, stream: bool = False) -> GraphType:
     """The kind of run that a turn is; `stream` reports the models' answers as they are generated."""
 
+    latest: dict[object, Parts] = {}  # most turns begin with the same files as the one before
+
     def build(context: TurnContext, pinned: Pinned) -> Graph:
-        return turn_graph(assemble(pinned, registry()), context)
+        if pinned.key not in latest:
+            parts = assemble(pinned, registry())
+            latest.clear()
+            latest[pinned.key] = parts
+        return turn_graph(latest[pinned.key], context)
 
     def operations(row: RunRow, context: TurnContext, pinned: Pinned) -> Mapping[str, Operation]:
         place = Place(home, context.session, row.ordinal or 0)

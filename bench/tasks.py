@@ -121,7 +121,7 @@ _SKILLS = [
 ]
 _CODE = [
     ("pager", "tests/test_pager.py fails. Please fix the code.", "Five items in pages of two should give three pages, but page_count says two. Repair it."),
-    ("textkit", "The tests of slugify fail, make them pass.", "slugify leaves hyphens at the ends and several in a row. Please correct it."),
+    ("textkit", "The tests of slugify fail, make them pass.", "slugify leaves hyphens at the ends of a slug. Please correct it."),
     ("ledger", "Fix the failing test in tests/test_transfers.py.", "When the source account has too little money, transfer still credits the target. Change that."),
     ("roman", "to_roman gives wrong numerals for 3 and 3888; the tests show it. Fix it.", "There is a bug in roman.py: III comes out as I. Find and repair it."),
     ("intervals", "One of the tests in this project fails. Repair the code.", "merge loses numbers when one interval lies inside another. Please fix that bug."),

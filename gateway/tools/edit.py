@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field, model_validator
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
 from gateway.tools.file import take_back
-from gateway.tools.python_source import NotReplaced, definitions, parse, replaced
+from gateway.tools.missing_imports import missing_imports
+from gateway.tools.python_source import NotReplaced, definitions, parse, replaced, unwrapped
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.relevance import is_test_file, only_path, relevant_definitions, relevant_files
 from gateway.tools.source_text import SourceText, decode
@@ -79,7 +80,7 @@ async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     before = ctx.artifacts.get(done.before) if done and done.before else workspace.read(path)
     old = decode(before, path)
     try:
-        text, notes = _changed(old, args, path)
+        text, notes = _changed(workspace, old, args, path)
     except NotReplaced as reason:
         return ToolResult(ok=False, text=f"{path} is unchanged: {reason}", data={"path": path})
     if text == old.text:
@@ -93,11 +94,12 @@ async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     )
 
 
-def _changed(old: SourceText, args: EditArgs, path: str) -> tuple[str, list[str]]:
+def _changed(workspace: Workspace, old: SourceText, args: EditArgs, path: str) -> tuple[str, list[str]]:
     if args.name is not None and args.source is not None:
         if not path.endswith((".py", ".pyi")):
             raise NotReplaced("only Python files have definitions; use old and new.")
-        return replaced(old, args.name, args.source)
+        imports = missing_imports(workspace, path, old.text, args.source)
+        return replaced(old, args.name, "\n".join([*imports, unwrapped(args.source)]))
     if args.old is None or args.new is None:
         raise ToolError("give either old and new, or name and source")
     text = _exchanged(old, args.old, args.new)

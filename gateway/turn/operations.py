@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,9 +16,11 @@ from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reco
 from gateway.errors import StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
+from gateway.tools.workspace import Workspace
 from gateway.turn.state import TurnContext
 
 KEPT = 3  # earlier turns of the session in §1
+LISTED = 15  # files of the workspace
 SHOWN = 300  # characters of each earlier response
 MAX_TEXT = 200_000  # characters of a result's text, as much as of a program's output
 MAX_DATA = 1_000_000  # characters of a result's data, as JSON
@@ -92,7 +95,7 @@ class _Told:
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:
-        """What bears on the request: earlier turns of the session (newest last), and what is remembered."""
+        """What bears on the request: earlier turns of the session (newest last), what is remembered, the workspace's files."""
         items: list[dict[str, str]] = []
         for number in range(max(1, self.place.turn - KEPT), self.place.turn):
             path = turn_folder(self.place.home, self.place.session, number) / "summary.json"
@@ -101,6 +104,10 @@ class _Told:
         remembered = await self._remembered(args["request"], scope)
         if remembered:
             items.append({"title": "Memory", "text": remembered})
+        files = await asyncio.to_thread(Workspace(Path(self.context.workspace)).files)
+        if files:
+            more = f" and {len(files) - LISTED} more" if len(files) > LISTED else ""
+            items.append({"title": "Workspace", "text": ", ".join(files[:LISTED]) + more})
         return items
 
     async def _remembered(self, request: str, scope: Scope) -> str:

@@ -16,7 +16,7 @@ from gateway.turn.patterns.cursor import Move, MoveKind
 
 Schema = dict[str, Any]
 
-MAX_REASONING = 160  # characters: enough to think in, short enough for a small model not to wander
+MAX_REASONING = 240  # characters: enough to think in, short enough for a small model not to wander
 
 
 def tools_of(move: Move, tools: Iterable[str]) -> tuple[str, ...]:

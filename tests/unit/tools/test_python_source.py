@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import ast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.tools.python_source import definitions, replaced
+from gateway.tools.python_source import NotReplaced, definitions, replaced
 from gateway.tools.source_text import SourceText, decode
 
 _FUNCTION = st.builds(
@@ -60,6 +61,6 @@ def test_definitions_are_found_in_branches_and_nested_classes() -> None:
 def test_a_new_definition_that_differs_in_words_only_is_refused_and_a_docstring_is_kept() -> None:
     old = decode(b'def half(n):\n    """Half of n."""\n    return n // 2\n', "a.py")
     with pytest.raises(NotReplaced, match="does just what the old one does"):
-        replaced(old, "half", "def half(n):\n    return n // 2")
+        replaced(old, "half", "def half(n):\n    return (n // 2)")
     text, _ = replaced(old, "half", "def half(n):\n    return n / 2")
     assert text == 'def half(n):\n    """Half of n."""\n    return n / 2\n'

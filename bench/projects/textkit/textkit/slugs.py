@@ -5,4 +5,4 @@ import re
 
 def slugify(title: str) -> str:
     """Lower-case words joined by single hyphens; nothing else is kept."""
-    return re.sub(r"[^a-z0-9]", "-", title.lower())
+    return re.sub(r"[^a-z0-9]+", "-", title.lower())

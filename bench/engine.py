@@ -15,12 +15,12 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from pydantic import BaseModel
 
+from bench.table import Line, show
 from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.graph import Graph
 from gateway.engine.journal import Visit
@@ -108,14 +108,6 @@ class Home:
         row, owned = await self.runs.create("count", Nothing(), Count(until=steps), title="b", limits={}, pins={})
         await self.runs.drive(row, owned)
         return row.id
-
-
-@dataclass
-class Line:
-    what: str
-    measured: str
-    goal: str
-    met: bool
 
 
 async def step_cost(folder: Path, rounds: int = 11, steps: int = 600) -> Line:
@@ -237,15 +229,5 @@ async def measure() -> list[Line]:
         return [await step_cost(folder), *await long_run(folder), await stall(folder)]
 
 
-def main() -> int:
-    """Print the table; 1 where a goal is missed."""
-    lines = asyncio.run(measure())
-    width = max(len(line.what) for line in lines)
-    print(f"{'The engine':<{width}}  {'measured':<42} goal")
-    for line in lines:
-        print(f"{line.what:<{width}}  {line.measured:<42} {line.goal}{'' if line.met else '   MISSED'}")
-    return 0 if all(line.met for line in lines) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    show("The engine", asyncio.run(measure()))

@@ -1,4 +1,4 @@
-"""A chat completion server without delay, in a process of its own: it answers every contestant from the script of the job.
+"""A chat completion server without delay, in a process of its own: it answers from the script of the job.
 
 `python -m bench.stub` prints its port. `GET /requests` gives the bodies of the last four requests, for the contestant
 that repeats them.
@@ -33,7 +33,7 @@ def stub_server() -> Iterator[str]:
 
 
 def message(asked: dict[str, Any]) -> dict[str, Any]:
-    """The assistant's message: a function call where functions are offered, a decision where one is asked for, or text."""
+    """The answer: a function call where functions are offered, a decision where one is asked for, else text."""
     if "tools" in asked:
         made = sum(each["role"] == "tool" for each in asked["messages"])
         return _function_call(made) if made < len(CALLS) else {"role": "assistant", "content": ANSWER}

@@ -15,7 +15,7 @@ from bench.stub import stub_server
 from bench.table import Line, show
 from bench.worker import Worker
 
-ROUNDS, TASKS, WARM_UP = 3, 5, 5
+ROUNDS, TASKS, WARM_UP = 15, 10, 20
 
 
 def measure(rounds: int = ROUNDS, tasks: int = TASKS, warm_up: int = WARM_UP) -> list[Line]:

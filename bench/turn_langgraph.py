@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from bench import job
 from bench.worker import serve
 
-PROMPT = "You carry out the user's request with the tools, one call at a time, and then say in one sentence what was done."
+PROMPT = "Carry out the user's request with the tools, one call at a time, then say in one sentence what was done."
 
 
 async def main(base: str) -> None:

@@ -14,12 +14,15 @@ from bench.worker import serve
 MODEL = "hosted_vllm/stub"
 
 
-async def main(base: str) -> None:
+def recorded(base: str) -> list[dict[str, Any]]:
+    """The calls of the Echelon turn that ran before, as the stub server has them."""
+    with urllib.request.urlopen(f"{base}/requests") as answer:
+        return [{**call, "model": MODEL} for call in json.load(answer)]
+
+
+async def main(base: str, calls: list[dict[str, Any]]) -> None:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it fetches prices from the network
     import litellm
-
-    with urllib.request.urlopen(f"{base}/requests") as answer:  # of the Echelon turn that ran before
-        calls: list[dict[str, Any]] = [{**call, "model": MODEL} for call in json.load(answer)]
 
     async def task() -> None:
         for call in calls:
@@ -31,4 +34,4 @@ async def main(base: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    asyncio.run(main(sys.argv[1], recorded(sys.argv[1])))

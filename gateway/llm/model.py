@@ -184,7 +184,7 @@ def _import_litellm() -> None:
 
 @lru_cache(maxsize=64)
 def _make_known(model: str) -> None:
-    """Tell litellm that a model of a server of one's own has no price; else it looks for one, for long, at every call."""
+    """Tell litellm that a model of one's own server has no price: else it looks for one at every call."""
     import litellm
 
     provider, _, name = model.partition("/")

@@ -28,6 +28,8 @@ def project(home: Path) -> Callable[[RunRow, TurnContext, RunState, ArtifactStor
         folder = turn_folder(home, context.session, row.ordinal or 0)
         data = state.data
         assert isinstance(data, TurnState)
+        if data.pending is not None and state.status is Status.RUNNING:
+            return Projection()  # the document shows a call with its result, which comes next
         kept = {folder / "packs" / f"{n:02d}-{pack.recipe}.md": pack.sha256 for n, pack in enumerate(data.packs, 1)}
         for number, entry in enumerate(data.entries, 1):
             kept[folder / result_name(number, entry)] = entry.result

@@ -1,4 +1,4 @@
-"""What shapes a turn: recipes, prompts and patterns, pinned when it begins, so that it ends with those that it began with."""
+"""What shapes a turn: recipes, prompts and patterns, pinned when it begins: it ends with those that it began with."""
 
 from __future__ import annotations
 

@@ -1,0 +1,13 @@
+"""`make bench`: every table, measured and goal side by side."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bench import crowd, engine, startup, turn
+from bench.table import show
+
+show("CPU of a task: 4 model calls, 3 tool calls", turn.measure())
+show(f"{crowd.TURNS} turns at once", crowd.measure())
+show("The engine", asyncio.run(engine.measure()))
+show("Starting", startup.measure())

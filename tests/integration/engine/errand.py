@@ -13,7 +13,7 @@ import mmap
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ from gateway.errors import ModelOverloaded
 
 WAITING = 6
 Hook = Callable[[str], None]
+Work = Callable[[Path, Hook], Coroutine[Any, Any, int]]
+Result = Callable[[Path], Coroutine[Any, Any, dict[str, Any]]]
 
 
 class Diary(BaseModel):
@@ -250,7 +252,7 @@ def in_process(job: Callable[[], int]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def carry_out(home: Path, kills: list[tuple[int, str]]) -> dict[str, Any]:
+def carry_out(home: Path, kills: list[tuple[int, str]], work: Work = work, result: Result = result) -> dict[str, Any]:
     """One errand, with the process killed at these appends (counted through all processes)."""
     home.mkdir(parents=True)
     count = mmap.mmap(-1, 8)  # shared with the children

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
+
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside and rename; the folder is made. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write beside and rename; the folder is made. Only the owner can read the file. Raises OSError."""
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}")
+    try:
+        handle = os.open(temporary, NEW, 0o600)
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)
+        handle = os.open(temporary, NEW, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,11 @@ def _undo(tool: Tool, told: _Told) -> Operation:
 
 
 def load_result(artifacts: Artifacts, sha256: str) -> Mapping[str, Json]:
-    """A tool's result: `{"tool", "args", "ok", "text", "data"}`."""
+    """A tool's result: `{"tool", "args", "ok", "text", "data"}`. To be read, not changed."""
+    return _result(artifacts, sha256)  # type: ignore[arg-type]  # the protocol does not say that it can be hashed
+
+
+@lru_cache(maxsize=32)  # every node of a task looks at all of its results
+def _result(artifacts: Artifacts, sha256: str) -> Mapping[str, Json]:
     found: Mapping[str, Json] = json.loads(artifacts.get(sha256))
     return found

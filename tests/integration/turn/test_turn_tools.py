@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from workbench import SECRET, Bench, answer, call, complete, done, plan
 
 from gateway import Turn
 from gateway.engine.state import Status

@@ -120,18 +120,72 @@ _SKILLS = [
     "I want a skill about {}. Look it up in the docs first.",
 ]
 _CODE = [
-    ("pager", "tests/test_pager.py fails. Please fix the code.", "Five items in pages of two should give three pages, but page_count says two. Repair it."),
-    ("textkit", "The tests of slugify fail, make them pass.", "slugify leaves hyphens at the ends of a slug. Please correct it."),
-    ("ledger", "Fix the failing test in tests/test_transfers.py.", "When the source account has too little money, transfer still credits the target. Change that."),
-    ("roman", "to_roman gives wrong numerals for 3 and 3888; the tests show it. Fix it.", "There is a bug in roman.py: III comes out as I. Find and repair it."),
-    ("intervals", "One of the tests in this project fails. Repair the code.", "merge loses numbers when one interval lies inside another. Please fix that bug."),
+    (
+        "pager",
+        "tests/test_pager.py fails. Please fix the code.",
+        "Five items in pages of two should give three pages, but page_count says two. Repair it.",
+    ),
+    (
+        "textkit",
+        "The tests of slugify fail, make them pass.",
+        "slugify leaves hyphens at the ends of a slug. Please correct it.",
+    ),
+    (
+        "ledger",
+        "Fix the failing test in tests/test_transfers.py.",
+        "When the source account has too little money, transfer still credits the target. Change that.",
+    ),
+    (
+        "roman",
+        "to_roman gives wrong numerals for 3 and 3888; the tests show it. Fix it.",
+        "There is a bug in roman.py: III comes out as I. Find and repair it.",
+    ),
+    (
+        "intervals",
+        "One of the tests in this project fails. Repair the code.",
+        "merge loses numbers when one interval lies inside another. Please fix that bug.",
+    ),
 ]
 _MEMORY = [
-    ("server", ("Remember that my deploy server is called heron.", "What is the name of my deploy server?"), ("For later: deployments go to the server named heron.", "Which server do I deploy to?"), ("heron",)),
-    ("allergy", ("Please note that Mia is allergic to peanuts.", "What is Mia allergic to?"), ("Keep in mind: my daughter Mia can't eat peanuts, she is allergic.", "Which food must I keep away from Mia?"), ("peanut",)),
-    ("deadline", ("Remember: the grant proposal is due on 14 March.", "When is the grant proposal due?"), ("Write down that our grant proposal has to be in by 14 March.", "By which day must the grant proposal be in?"), ("14 March",)),
-    ("wifi", ("Remember that the guest network at the office is called BlueLagoon.", "What is the office guest network called?"), ("Store this for me: office guests use the network BlueLagoon.", "Which network should guests at the office use?"), ("BlueLagoon",)),
-    ("seat", ("Remember that I always want seat 14C on trains.", "Which seat do I like on trains?"), ("Note for later: when booking a train for me, take seat 14C.", "What seat should be booked for me on the train?"), ("14C",)),
+    (
+        "server",
+        ("Remember that my deploy server is called heron.", "What is the name of my deploy server?"),
+        ("For later: deployments go to the server named heron.", "Which server do I deploy to?"),
+        ("heron",),
+    ),
+    (
+        "allergy",
+        ("Please note that Mia is allergic to peanuts.", "What is Mia allergic to?"),
+        ("Keep in mind: my daughter Mia can't eat peanuts, she is allergic.", "Which food must I keep away from Mia?"),
+        ("peanut",),
+    ),
+    (
+        "deadline",
+        ("Remember: the grant proposal is due on 14 March.", "When is the grant proposal due?"),
+        ("Write down that our grant proposal has to be in by 14 March.", "By which day must the grant proposal be in?"),
+        ("14 March",),
+    ),
+    (
+        "wifi",
+        (
+            "Remember that the guest network at the office is called BlueLagoon.",
+            "What is the office guest network called?",
+        ),
+        (
+            "Store this for me: office guests use the network BlueLagoon.",
+            "Which network should guests at the office use?",
+        ),
+        ("BlueLagoon",),
+    ),
+    (
+        "seat",
+        ("Remember that I always want seat 14C on trains.", "Which seat do I like on trains?"),
+        (
+            "Note for later: when booking a train for me, take seat 14C.",
+            "What seat should be booked for me on the train?",
+        ),
+        ("14C",),
+    ),
 ]
 
 
@@ -141,7 +195,9 @@ def all_tasks() -> list[Task]:
     for topic, page, words in _TOPICS:
         tasks += [Task("skill", topic, n, (text.format(words),), _skill(page)) for n, text in enumerate(_SKILLS, 1)]
     for project, *wordings in _CODE:
-        tasks += [Task("code", project, n, (text,), _tests_pass(project), project) for n, text in enumerate(wordings, 1)]
+        tasks += [
+            Task("code", project, n, (text,), _tests_pass(project), project) for n, text in enumerate(wordings, 1)
+        ]
     for topic, first, second, words in _MEMORY:
         tasks += [Task("memory", topic, n, turns, _remembered(*words)) for n, turns in enumerate((first, second), 1)]
     return tasks

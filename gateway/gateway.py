@@ -144,8 +144,8 @@ class Gateway:
         check_session(session)
         context = self._context(request, session, task_type)
         pins = collect(self._folders("prompts"), self._folders("recipes"))
-        if task_type is not None and task_type not in (known := assemble(_Texts(pins), self.registry).programs):
-            raise UsageError(f"there is no task type {task_type!r}", hint=f"there are: {', '.join(sorted(known))}")
+        if task_type is not None and task_type not in assemble(_Texts(pins), self.registry).programs:
+            self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
         limits = self.settings.limits
         async with self._session(session):
             row, owned = await self.runs.create(

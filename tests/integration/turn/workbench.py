@@ -96,8 +96,8 @@ class Bench:
         self.model: Any = None
         self._opened: list[Gateway] = []
 
-    def open(self, *script: Json, model: Any = None, assume_yes: bool = False, **settings: Any) -> Gateway:
-        self.model = model or Recording(*script, clock=self.clock)
+    def open(self, *script: Json, port: Any = None, assume_yes: bool = False, **settings: Any) -> Gateway:
+        self.model = port or Recording(*script, clock=self.clock)
         values = {"model": "scripted", "workspace": str(self.workspace), **settings}
         opened = Gateway(
             Settings.load(values, cwd=self.workspace, environ={"ECHELON_HOME": str(self.home)}),

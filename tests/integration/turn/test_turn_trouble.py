@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from workbench import Bench, Recording, answer, call, complete, done, give_up, plan
 
+from echelon.ending import exit_code
 from gateway import Gateway
 from gateway.engine import files
 from gateway.engine.ports import Json
@@ -26,18 +27,18 @@ SPENDING = (plan(), call("test.spend", what="all"), done(), answer())
 
 
 @pytest.mark.parametrize(
-    ("entry", "kind"),
+    ("entry", "kind", "code"),
     [
-        ({"error": "ModelUnavailable"}, "model_unavailable"),
-        ({"error": "ModelRefused"}, "model_refused"),
-        ({"error": "ContextTooLong"}, "context_too_long"),
-        ({"answer": "garbage", "repeat": 3}, "decision_invalid"),
+        ({"error": "ModelUnavailable"}, "model_unavailable", 5),
+        ({"error": "ModelRefused"}, "model_refused", 5),
+        ({"error": "ContextTooLong"}, "context_too_long", 1),
+        ({"answer": "garbage", "repeat": 3}, "decision_invalid", 1),
     ],
 )
-async def test_a_turn_whose_model_failed_goes_on_where_it_was(bench: Bench, entry: Json, kind: str) -> None:
+async def test_a_turn_whose_model_failed_goes_on_where_it_was(bench: Bench, entry: Json, kind: str, code: int) -> None:
     gateway = bench.open(*SPENDING[:2], entry, assume_yes=True)
     turn = await gateway.run("Spend it")
-    assert (turn.status, turn.stop_reason) == (Status.FAILED, f"error:{kind}")
+    assert (turn.status, turn.stop_reason, exit_code(turn)) == (Status.FAILED, f"error:{kind}", code)
     assert f"**Failed:** {turn.error}" in turn.context.read_text()
     gateway = bench.open(*SPENDING, assume_yes=True)
     turn = await gateway.resume(turn.run_id)
@@ -61,7 +62,7 @@ async def test_a_server_that_cannot_be_reached_is_no_model(bench: Bench) -> None
 async def test_a_task_that_was_given_up_fails_the_turn_and_keeps_its_response(bench: Bench) -> None:
     script = (plan(), call("test.refuse"), give_up(), complete("I could not do it."))
     turn = await bench.open(*script).run("Do it")
-    assert (turn.status, turn.stop_reason) == (Status.FAILED, "error:unfinished")
+    assert (turn.status, turn.stop_reason, exit_code(turn)) == (Status.FAILED, "error:unfinished", 1)
     assert turn.response == "I could not do it." and str(turn.error).startswith("the task could not be completed: ")
     said = turn.context.read_text()
     assert "status: failed\nstop_reason: error:unfinished" in said and "## §5 Response\n\nI could not do it." in said

@@ -1,4 +1,4 @@
-"""Asking a model by recipe: the prompt is packed within its budget, kept as an artifact, and sent through the journal."""
+"""Asking a model by recipe: the prompt is packed within its budget, kept as an artifact, and sent by the journal."""
 
 from __future__ import annotations
 

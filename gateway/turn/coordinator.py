@@ -1,4 +1,4 @@
-"""The Coordinator, operational: no model. It asks for permission, runs the tool through the journal, and writes down what came back."""
+"""The Coordinator, operational: no model. It asks for permission, runs the tool, and writes down what came back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outside world of a turn, as operations: the model, the tools with their narrowed schemas, what is known, and what is kept."""
+"""The outside world of a turn, as operations: the model, the tools and their schemas, what is known, what is kept."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class _Told:
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:
-        """What bears on the request: earlier turns of the session (newest last), what is remembered, the workspace's files."""
+        """What bears on the request: earlier turns of the session (newest last), memories, the workspace's files."""
         items: list[dict[str, str]] = []
         for number in range(max(1, self.place.turn - KEPT), self.place.turn):
             path = turn_folder(self.place.home, self.place.session, number) / "summary.json"

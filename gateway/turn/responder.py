@@ -1,4 +1,4 @@
-"""Respond, Save and Unfinished: what the user gets, what later turns know of it, and whether the task was completed."""
+"""Respond, Save, Unfinished: what the user gets, what later turns know of it, and whether the task was completed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Responded:
 
 
 class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
-    """The response: the Planner's own where nothing was done, else a model's from §4; what was changed is said by code."""
+    """The response: the Planner's own where nothing was done, else a model's from §4; code says what was changed."""
 
     name = "Respond"
     on_success = "Save"

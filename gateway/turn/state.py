@@ -16,7 +16,7 @@ class Plain(BaseModel):
 
 
 class TurnContext(Plain):
-    """What does not change during a turn. `settings` is the configuration without secrets; `task_type` fixes the type."""
+    """What does not change during a turn. `settings` are without secrets; `task_type` fixes the type."""
 
     request: str
     session: str

@@ -55,7 +55,7 @@ class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
     """Keeps the turn in short for those after it."""
 
     name = "Save"
-    on_success = Route[TurnState](lambda state: "Unfinished" if state.escalated else None, ("Unfinished", None))
+    on_success = Route[TurnState](lambda state: "Unfinished" if state.given_up else None, ("Unfinished", None))
 
     def build_input(self, state: TurnState, context: TurnContext) -> dict[str, Any]:
         return {
@@ -77,7 +77,7 @@ class Unfinished(Node[TurnState, TurnContext, str, None]):
     name = "Unfinished"
 
     def build_input(self, state: TurnState, context: TurnContext) -> str:
-        return state.escalated
+        return state.escalated or "the Task Executor gave no reason"
 
     async def execute(self, given: str, visit: Visit) -> None:
         raise TaskUnfinished(f"the task could not be completed: {given}")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from gateway.engine.ports import Json
-from gateway.turn.patterns.cursor import Cursor
+from gateway.turn.patterns.cursor import Cursor, MoveKind
 from gateway.turn.task_state import TaskState
 
 
@@ -99,6 +99,11 @@ class TurnState(Plain):
     @property
     def plan(self) -> Plan:
         return self.plans[-1]
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the last task ended with ESCALATE, and no other followed."""
+        return self.cursor is not None and self.cursor.end is MoveKind.ESCALATE
 
     def mine(self) -> tuple[Entry, ...]:
         """The calls of the current plan, in order."""

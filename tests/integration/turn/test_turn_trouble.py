@@ -71,6 +71,15 @@ async def test_a_task_that_was_given_up_fails_the_turn_and_keeps_its_response(be
     assert (await after.replay(turn.run_id)).differing == []
 
 
+async def test_a_task_that_was_given_up_without_a_reason_fails_the_turn_too(bench: Bench) -> None:
+    silent = {"answer": {"decision": {"action": "ESCALATE", "reasoning": ""}}}
+    turn = await bench.open(plan(), call("test.refuse"), silent, complete("Well."), answer()).run("Do it")
+    assert (turn.status, turn.error) == (
+        Status.FAILED,
+        "the task could not be completed: the Task Executor gave no reason",
+    )
+
+
 async def test_a_task_that_a_second_plan_completes_is_completed(bench: Bench) -> None:
     script = (plan(), call("test.refuse"), give_up(), plan("otherwise"), call("test.say", what="hi"), done(), answer())
     turn = await bench.open(*script).run("Do it")

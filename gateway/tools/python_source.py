@@ -62,6 +62,14 @@ def definitions(text: str) -> list[Definition]:
     return list(_walk(module.body, ""))
 
 
+def header_of(text: str, name: str) -> str:
+    """The line or lines of a definition up to its body, for example `def half(n: int) -> int:`."""
+    found = next(each for each in definitions(text) if each.name == name)
+    body = found.node.body[0].lineno
+    lines = text.splitlines()[found.node.lineno - 1 : max(body - 1, found.node.lineno)]
+    return textwrap.dedent("\n".join(lines)).strip()
+
+
 def called_names(node: ast.AST) -> set[str]:
     """The last parts of all names called below `node`."""
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,7 +16,15 @@ from gateway.turn.asking import Asked, Asker
 from gateway.turn.operations import load_result
 from gateway.turn.parts import Parts
 from gateway.turn.patterns.cursor import Cursor, Move, MoveKind
-from gateway.turn.patterns.decision import decision_schema, forced, match, settled, tools_of
+from gateway.turn.patterns.decision import (
+    arguments_schema,
+    decision_schema,
+    forced,
+    match,
+    settled,
+    single_call,
+    tools_of,
+)
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
 from gateway.turn.sections import arguments, sections
@@ -65,6 +74,9 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         if only is not None:
             move, tool = only
             return Decided(program.take(cursor, move), _pending(move, tool, settled(schemas[tool]), "the only way on"))
+        call = single_call(moves, schemas)
+        if call is not None:
+            return await self._fill_in(visit, given, program, cursor, *call, schemas[call[1]])
         asked = await self._asker.decide(
             visit,
             given,
@@ -74,7 +86,6 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
             decision_schema(moves, schemas),
             type="EXECUTOR_DECISION",
             variables={"task_type": program.task_type},
-            temperature=CANDIDATE_TEMPERATURE if any(move.candidate > 1 for move in moves) else None,
         )
         decision = asked.value
         move = match(decision, moves)
@@ -85,6 +96,31 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         tool = decision["tool"]["name"]
         chosen = {**settled(schemas[tool]), **decision["tool"]["args"]}
         return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=asked)
+
+    async def _fill_in(
+        self,
+        visit: Visit,
+        state: TurnState,
+        program: Program,
+        cursor: Cursor,
+        move: Move,
+        tool: str,
+        schema: Mapping[str, Any],
+    ) -> Decided:
+        """The arguments of the only legal call: which call it is, code has decided."""
+        asked = await self._asker.decide(
+            visit,
+            state,
+            "tool_arguments",
+            sections(self._context.request, latest_candidate(state), visit.artifacts),
+            "\n".join([f"Next: {move.label}", *argument_lines("", schema, move), skeleton(schema, move)]),
+            arguments_schema(move, dict(schema)),
+            type="TOOL_ARGUMENTS",
+            temperature=CANDIDATE_TEMPERATURE if move.candidate > 1 else None,
+        )
+        chosen = {**settled(schema), **asked.value}
+        reasoning = str(chosen.pop("reasoning"))
+        return Decided(program.take(cursor, move), _pending(move, tool, chosen, reasoning), asked=asked)
 
     def spent(self, output: Decided) -> Mapping[str, float]:
         return {"steps": 1} if output.asked is not None else {}
@@ -157,6 +193,14 @@ def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str
         optional = "" if key in schema.get("required", ()) else " (optional)"
         lines.append(f"  {tool} {key}{optional}: {each.get('description', each.get('type', ''))}{options}")
     return [f"  {line.strip()}" for line in lines]
+
+
+def skeleton(schema: Mapping[str, Any], move: Move) -> str:
+    """The form of the answer, so that a model writes what a server's grammar would have to force on it."""
+    asked = arguments_schema(move, dict(schema))["properties"]
+    given = schema.get("properties", {})
+    form = {key: (given.get(key, {}).get("examples") or ["…"])[0] for key in asked}
+    return f"Answer with JSON: {json.dumps(form, ensure_ascii=False)}"
 
 
 def latest_candidate(state: TurnState) -> TurnState:

@@ -80,10 +80,37 @@ def forced(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Move, st
     return onward[0], names[0]
 
 
+def single_call(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Move, str] | None:
+    """The call and its tool where nothing else is legal: then only its arguments are asked for."""
+    if len(moves) != 1 or moves[0].kind is not MoveKind.CALL:
+        return None
+    names = tools_of(moves[0], tools)
+    return (moves[0], names[0]) if len(names) == 1 else None
+
+
+def arguments_schema(move: Move, args: Schema) -> Schema:
+    """What is asked for where the call is decided: `reasoning`, then the open arguments, at one level."""
+    left = _without(args, {**settled(args), **move.known})
+    properties = {key: _bare(each) for key, each in left.get("properties", {}).items()}
+    schema = {
+        "type": "object",
+        "properties": {"reasoning": _reasoning(), **properties},
+        "required": ["reasoning", *left.get("required", ())],
+        "additionalProperties": False,
+    }
+    return {**schema, "$defs": left["$defs"]} if "$defs" in left else schema
+
+
+def _bare(schema: Any) -> Any:
+    """Without `examples`, which is for the prompt: a strict schema has no such key."""
+    return {key: each for key, each in schema.items() if key != "examples"} if isinstance(schema, Mapping) else schema
+
+
 def _call(move: Move, name: str, args: Schema, ambiguous: bool, definitions: Schema) -> Schema:
     args = _without(args, {**settled(args), **move.known})
     for key, definition in args.pop("$defs", {}).items():
         definitions[f"{name}.{key}"] = _renamed(definition, name)
+    args["properties"] = {key: _bare(each) for key, each in args.get("properties", {}).items()}
     tool = _closed({"name": {"const": name}, "args": _renamed(args, name)})
     step: Schema = {"step": {"const": move.step}} if ambiguous else {}
     properties = {"reasoning": _reasoning(), "action": {"const": "CALL_TOOL"}, **step, "tool": tool}

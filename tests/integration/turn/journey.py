@@ -47,10 +47,6 @@ examples: [Go]
 CONFIRMED = "It was confirmed that this has been done."  # all that is known where a person had to tell
 
 
-def call(name: str, what: str) -> dict[str, Any]:
-    return {"decision": {"reasoning": "next", "action": "CALL_TOOL", "tool": {"name": name, "args": {"what": what}}}}
-
-
 SCRIPT = [
     {"answer": {"decision": {"reasoning": "unclear", "action": "CLARIFY", "question": "Which colour?"}}},
     {
@@ -58,9 +54,9 @@ SCRIPT = [
             "decision": {"reasoning": "go", "action": "EXECUTE", "task_type": "journey", "goals": ["Go", "Return"]}
         }
     },
-    {"answer": call("world.note", "a road")},
-    {"answer": call("world.pay", "two coins")},
-    {"answer": call("world.tap", "the door")},
+    {"answer": {"reasoning": "next", "what": "a road"}},
+    {"answer": {"reasoning": "next", "what": "two coins"}},
+    {"answer": {"reasoning": "next", "what": "the door"}},
     {"answer": {"decision": {"reasoning": "all done", "action": "DONE"}}},
     {"answer": "I went and returned."},
 ]

@@ -1,4 +1,4 @@
-"""From the configuration to a model port: litellm, a model on this machine (`local/NAME`), or a script (`scripted:…`)."""
+"""From the configuration to a model port: litellm, a model on this machine (`local/NAME`), or a `scripted:FILE`."""
 
 from __future__ import annotations
 

@@ -71,10 +71,10 @@ def _failure(case: ElementTree.Element, problem: ElementTree.Element, root: Path
     trace = problem.text or ""
     explained = [each[1:].strip() for each in trace.split("\n") if each.startswith("E ")]
     # "+ where 2 = page_count([1, 2, 3], 2)" says what was called; where an object came from, by its address, helps nobody
-    message = "\n".join([each for each in explained if " at 0x" not in each] or [problem.get("message") or ""])
+    message = "\n".join(each for each in explained if " at 0x" not in each)
     return Failure(
         test=_node_id(case),
-        message=message[:600],
+        message=(message or problem.get("message") or "")[:600],
         frames=_inside(_FRAME.findall(trace), root),
         file=file,
         line=int(line) + 1 if line else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import re
@@ -15,7 +16,7 @@ from pydantic import BaseModel, Field
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
 from gateway.tools.junit import Failure, Report, frames_of_dump, read_report
-from gateway.tools.python_source import definitions
+from gateway.tools.python_source import definitions, parse_or_empty
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.relevance import is_test_file
 from gateway.tools.sandbox import Finished, run_program
@@ -111,7 +112,7 @@ def _result(report: Report, failures: list[Failure], workspace: Workspace) -> To
     lines = [f"{len(failures)} failed, {report.passed} passed"] if ran else ["no tests were found"]
     shown: set[str] = set()
     for failure in failures[:_DETAILED]:
-        lines += ["", f"FAILED {failure.test}", failure.message or "(no message)"]
+        lines += ["", f"FAILED {failure.test}", *_plainly(failure, workspace), failure.message or "(no message)"]
         lines += [f"at {each.path}:{each.line} in {each.function}" for each in failure.frames]
         source = _test_source(failure, workspace)
         if source and source not in shown:  # cases of one parametrised test have the same
@@ -136,6 +137,24 @@ def _without_report(finished: Finished, output: str, workspace: Workspace) -> To
     where = [f"at {each.path}:{each.line} in {each.function}" for each in frames]
     text = "\n".join([message, *where, "the end of the output:", output[-1_500:].strip()])
     return ToolResult(ok=False, text=text, data={"passed": 0, "failed": 1, "failures": [_plain(failure)]})
+
+
+def _plainly(failure: Failure, workspace: Workspace) -> list[str]:
+    """What a call gave and what it had to give, where that is what failed: clearer to a small model than pytest's words."""
+    compared = re.match(r"(?:AssertionError: )?assert (.+?) == (.+)", failure.message)
+    at = [each for each in failure.frames if each.path == failure.file]
+    if compared is None or not at:
+        return []
+    try:
+        tree = parse_or_empty(decode(workspace.read(at[0].path), at[0].path).text)
+    except ToolError:
+        return []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and node.lineno <= at[0].line <= (node.end_lineno or node.lineno):
+            match node.test:
+                case ast.Compare(left=ast.Call() as call, ops=[ast.Eq()]):
+                    return [f"{ast.unparse(call)} gave {compared[1]}, but must give {compared[2]}"]
+    return []
 
 
 def _test_source(failure: Failure, workspace: Workspace) -> str:

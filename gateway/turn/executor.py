@@ -46,10 +46,12 @@ class Decided:
 
 
 class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
-    """`EXECUTOR_DECISION`: CALL_TOOL, DONE or ESCALATE. What only code can decide, or need not be asked, costs no model call."""
+    """`EXECUTOR_DECISION`: CALL_TOOL, DONE or ESCALATE. What code can decide, or need not be asked, costs no model call;
+    where one call is legal, the model is asked for its arguments only (`TOOL_ARGUMENTS`)."""
 
     name = "Execute"
     on_success = Route[TurnState](lambda state: state.next, ("Coordinate", "Undo", "Plan", "Respond"))
+    spends = ("steps",)
 
     def __init__(self, parts: Parts, context: TurnContext, asker: Asker) -> None:
         self._parts = parts
@@ -70,6 +72,9 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
             return Decided(cursor)
         moves = offered(program.moves(cursor, scope), given)
         schemas = await self._schemas(visit, given, moves)
+        if all(move.kind is MoveKind.CALL and not tools_of(move, schemas) for move in moves):
+            wanted = ", ".join(glob for move in moves for glob in move.tools)
+            return Decided(program.give_up(cursor), escalated=f"no tool is available for {wanted}")
         only = forced(moves, schemas)
         if only is not None:
             move, tool = only
@@ -219,8 +224,8 @@ def offered(moves: Sequence[Move], state: TurnState) -> tuple[Move, ...]:
 
 
 def scope_of(context: TurnContext, state: TurnState, artifacts: Artifacts) -> Scope:
-    """What a pattern's expressions see: this task's results, and as `context` the request, the goals, what was gathered,
-    and the results of the whole turn."""
+    """What a pattern's expressions see: this task's results, and as `context` the request, the goals, what was
+    gathered, and the results of the whole turn."""
     every = [(entry.plan, load_result(artifacts, entry.result)) for entry in state.entries]
     known = {
         "request": context.request,

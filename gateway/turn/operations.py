@@ -106,6 +106,7 @@ class _Told:
         if remembered:
             items.append({"title": "Memory", "text": remembered})
         files = await asyncio.to_thread(Workspace(Path(self.context.workspace)).files)
+        files = [each for each in files if not each.startswith(".")]
         if files:
             more = f" and {len(files) - LISTED} more" if len(files) > LISTED else ""
             items.append({"title": "Workspace", "text": ", ".join(files[:LISTED]) + more})

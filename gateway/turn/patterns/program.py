@@ -139,6 +139,10 @@ class Program:
             done=tuple(each for each in cursor.done if self.steps.index(each[0]) < step),
         )
 
+    def give_up(self, cursor: Cursor) -> Cursor:
+        """The cursor where no legal move can be made: the task escalates."""
+        return _end(cursor, MoveKind.ESCALATE, "no legal move can be made")
+
     def ran(self, cursor: Cursor, ok: bool) -> Cursor:
         """The cursor after the tool ran. A candidate's call that fails before the last one fails the candidate."""
         _expect(cursor, Phase.RUNNING)

@@ -259,7 +259,7 @@ def test_a_corpus_is_searched(cli: Cli) -> None:
     pages = cli.folder / "pages"
     pages.mkdir()
     (pages / "herons.md").write_text("# Herons\n\nA heron is a wading bird that hunts fish in shallow water.\n")
-    call = decision("CALL_TOOL", tool={"name": "internet.research", "args": {"query": "heron fish"}})
+    call = {"reasoning": "its main words", "query": "heron fish"}
     model = cli.script({"answer": call}, {"answer": decision("DONE")}, {"answer": "They hunt fish."})
     ended = cli("run", "heron hunts fish", "--model", model, "--task-type", "research", "--corpus", str(pages))
     assert ended.returncode == 0, ended.stderr

@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.tasks import PYTHON_DOCS, Task, all_tasks
 
 FOLDER = Path(".demo").absolute()
-SHOWN = ("skill/task-groups/1", "code/pager/1", "memory/server/1")
+SHOWN = ("skill/task-groups/1", "code/ledger/1", "memory/server/1")
 
 
 def main() -> int:

@@ -66,13 +66,16 @@ def _skill(page: str) -> Judge:
 
 
 def _words(text: str) -> str:
-    return " ".join(text.split())
+    """The text without white space: where lines break, and whether there is a space between two tags, is layout."""
+    return "".join(text.split())
 
 
 def _page_words(source: str) -> str:
     from selectolax.lexbor import LexborHTMLParser
 
     page = LexborHTMLParser((Path(PYTHON_DOCS) / source).read_text())
+    for anchor in page.css("a.headerlink"):  # the pilcrow that a browser shows beside a heading
+        anchor.decompose()
     body = page.body
     return _words(body.text()) if body is not None else ""
 

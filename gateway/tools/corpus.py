@@ -85,6 +85,12 @@ class _Row:
         return [Block(each.removeprefix(_CODE), each.startswith(_CODE)) for each in self.text.split(_NEXT)]
 
 
+# what a request says of the task rather than of its topic; a query that says nothing else keeps them
+_OF_THE_TASK = frozenset(
+    "research learn create build skill skills documentation docs topic page pages source sources".split()
+)
+
+
 class Corpus:
     """The documents below `root`, and their index in a database of its own in `index_dir`."""
 
@@ -119,6 +125,7 @@ class Corpus:
     def search(self, query: str) -> list[Quote]:
         """At most 4 quotes from at most 3 pages, the best first; each stands in its page letter for letter."""
         words = terms(query)
+        words = [each for each in words if each not in _OF_THE_TASK] or words
         if not words:
             return []
         with database(self._database, _SCHEMA) as connection:

@@ -15,7 +15,7 @@ MAX_QUOTED = 2_200  # characters of all quotes together
 
 
 class ResearchArgs(BaseModel):
-    query: str = Field(description="what to look for: a few telling words", json_schema_extra={"maxLength": 200})
+    query: str = Field(description="the topic, in the words of the request", json_schema_extra={"maxLength": 200})
 
 
 class Found(BaseModel):

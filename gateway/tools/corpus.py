@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 from gateway.errors import ToolError
 from gateway.tools.fulltext import TOKENIZE, any_of, database, terms, transaction
 from gateway.tools.pages import HTML_SUFFIXES, SUFFIXES, Block, Passage, letters, read_page, squeezed
+from gateway.tools.stopwords import OF_THE_TASK
 from gateway.tools.workspace import sha256
 
 MAX_PAGES = 3  # that one search quotes from
@@ -85,12 +86,6 @@ class _Row:
         return [Block(each.removeprefix(_CODE), each.startswith(_CODE)) for each in self.text.split(_NEXT)]
 
 
-# what a request says of the task rather than of its topic; a query that says nothing else keeps them
-_OF_THE_TASK = frozenset(
-    "research learn create build skill skills documentation docs topic page pages source sources".split()
-)
-
-
 class Corpus:
     """The documents below `root`, and their index in a database of its own in `index_dir`."""
 
@@ -125,7 +120,7 @@ class Corpus:
     def search(self, query: str) -> list[Quote]:
         """At most 4 quotes from at most 3 pages, the best first; each stands in its page letter for letter."""
         words = terms(query)
-        words = [each for each in words if each not in _OF_THE_TASK] or words
+        words = [each for each in words if each not in OF_THE_TASK] or words
         if not words:
             return []
         with database(self._database, _SCHEMA) as connection:

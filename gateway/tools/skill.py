@@ -14,11 +14,14 @@ from pydantic import BaseModel, Field, StringConstraints, field_validator
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.fulltext import terms
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.research import Found
+from gateway.tools.stopwords import OF_THE_TASK
 from gateway.tools.undo import replace_file
 from gateway.tools.workspace import sha256
 
+DESCRIBED = "Use this skill to "
 MAX_NAME = 64  # the standard's
 MAX_DESCRIPTION = 400  # the standard allows 1,024; it is read for every request
 # a few short words, so that a model that is held to it comes to an end
@@ -54,11 +57,26 @@ class SkillArgs(BaseModel):
 
 
 def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """Without `source`: quotes are not the model's to write."""
-    kept = {name: each for name, each in schema["properties"].items() if name != "source"}
-    narrowed = {**schema, "properties": kept}
+    """Without `source`: quotes are not the model's to write. The name follows from the goals, and the description begins
+    as a skill's does, so that a small model writes one instead of repeating what one is."""
+    properties = {name: each for name, each in schema["properties"].items() if name != "source"}
+    if name := name_of(situation):
+        properties["name"] = {"const": name}
+    described = {"pattern": f'^{DESCRIBED}[^"\\\\\n]{{20,240}}$', "examples": [f"{DESCRIBED}…"]}
+    properties["description"] = {"type": "string", **described}
+    properties["instructions"] = {**properties["instructions"], "examples": [["…", "…", "…"]]}
+    narrowed = {**schema, "properties": properties}
     narrowed.pop("$defs", None)
     return narrowed
+
+
+def name_of(situation: Situation) -> str:
+    """The topic's own words as a name; empty where the goals say nothing else than that a skill is wanted."""
+    for text in (*situation.goals, situation.request):
+        words = [each for each in terms(text) if each not in OF_THE_TASK and re.fullmatch("[a-z0-9]+", each)]
+        if words:
+            return "-".join(words[:4])[:MAX_NAME].strip("-")
+    return ""
 
 
 @tool("skill.generator", effect=Effect.IDEMPOTENT, narrow=_narrow_skill)

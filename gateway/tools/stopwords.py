@@ -11,3 +11,11 @@ STOP_WORDS = frozenset(
     with would you your
     """.split()
 )
+
+# what a request says of its task rather than of its topic
+OF_THE_TASK = frozenset(
+    """
+    agent build create doc docs documentation explain find found learn page pages python read research skill skills
+    source sources study task-type topic understand write
+    """.split()
+)

@@ -1,4 +1,4 @@
-"""`make demo`: with nothing configured, pull a small model and carry out three requests, each shown as a user would see it.
+"""`make demo`: with nothing configured, pull a small model and carry out three requests, shown as a user sees them.
 
 Exits with 1 where one of them did not leave behind what it should.
 """

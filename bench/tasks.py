@@ -1,4 +1,4 @@
-"""Requests of three kinds with a judge for each: what counts is what they left behind, never what the transcript says."""
+"""Requests of three kinds, each with a judge: what counts is what they left behind, not what the transcript says."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _skill(page: str) -> Judge:
     def judge(home: Path, workspace: Path, response: str) -> str:
         from skills_ref import validate
 
-        written = [path for path in (home / "skills").glob("*/SKILL.md")]
+        written = list((home / "skills").glob("*/SKILL.md"))
         if len(written) != 1:
             return f"{len(written)} skills"
         if problems := validate(written[0].parent):
@@ -56,7 +56,9 @@ def _skill(page: str) -> Judge:
         if not quotes:
             return "it quotes nothing"
         for source, _, quote in quotes:
-            for block in quote.split("\n\n"):  # notes between two paragraphs, such as "New in version 3.11", are left out
+            for block in quote.split(
+                "\n\n"
+            ):  # notes between two paragraphs, such as "New in version 3.11", are left out
                 if _words(block) not in _page_words(source):
                     return f"a quote does not stand in {source}: {block[:60]!r}"
         if not any(page in source for source, _, _ in quotes):

@@ -70,7 +70,7 @@ def _failure(case: ElementTree.Element, problem: ElementTree.Element, root: Path
     file, line = case.get("file"), case.get("line")
     trace = problem.text or ""
     explained = [each[1:].strip() for each in trace.split("\n") if each.startswith("E ")]
-    # "+ where 2 = page_count([1, 2, 3], 2)" says what was called; where an object came from, by its address, helps nobody
+    # "+ where 2 = page_count([1, 2, 3], 2)" says what was called; an object's address helps nobody
     message = "\n".join(each for each in explained if " at 0x" not in each)
     return Failure(
         test=_node_id(case),

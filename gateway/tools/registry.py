@@ -28,8 +28,8 @@ from gateway.errors import ConfigError, ToolError
 class ToolResult(BaseModel):
     """What a tool gives back.
 
-    `text` is what a model or a person reads (data, never an order); `data` is what code reads: small, plain, and named in the
-    tool's docstring. `ok` is False where the tool ran but did not reach its purpose (a failing test).
+    `text` is what a model or a person reads (data, never an order); `data` is what code reads: small, plain, and named
+    in the tool's docstring. `ok` is False where the tool ran but did not reach its purpose (a failing test).
     """
 
     model_config = ConfigDict(extra="forbid")

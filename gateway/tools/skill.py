@@ -57,14 +57,17 @@ class SkillArgs(BaseModel):
 
 
 def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """Without `source`: quotes are not the model's to write. The name follows from the goals, and the description begins
-    as a skill's does, so that a small model writes one instead of repeating what one is."""
+    """Without `source`: quotes are not the model's to write.
+
+    The name follows from the goals, and the description begins as a skill's does, so that a small model writes one
+    instead of repeating what one is.
+    """
     properties = {name: each for name, each in schema["properties"].items() if name != "source"}
     if name := name_of(situation):
         properties["name"] = {"const": name}
     described = {"pattern": f'^{DESCRIBED}[^"\\\\\n]{{20,240}}$', "examples": [f"{DESCRIBED}…"]}
     properties["description"] = {"type": "string", **described}
-    properties["instructions"] = {**properties["instructions"], "examples": [["…", "…", "…"]]}
+    properties["instructions"] = {**properties["instructions"], "examples": [["First …", "Then …", "Finally …"]]}
     narrowed = {**schema, "properties": properties}
     narrowed.pop("$defs", None)
     return narrowed

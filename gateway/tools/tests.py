@@ -140,7 +140,7 @@ def _without_report(finished: Finished, output: str, workspace: Workspace) -> To
 
 
 def _plainly(failure: Failure, workspace: Workspace) -> list[str]:
-    """What a call gave and what it had to give, where that is what failed: clearer to a small model than pytest's words."""
+    """What a call gave and what it had to give, where that is what failed: a small model reads that better."""
     compared = re.match(r"(?:AssertionError: )?assert (.+?) == (.+)", failure.message)
     at = [each for each in failure.frames if each.path == failure.file]
     if compared is None or not at:

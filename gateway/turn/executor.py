@@ -46,8 +46,11 @@ class Decided:
 
 
 class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
-    """`EXECUTOR_DECISION`: CALL_TOOL, DONE or ESCALATE. What code can decide, or need not be asked, costs no model call;
-    where one call is legal, the model is asked for its arguments only (`TOOL_ARGUMENTS`)."""
+    """`EXECUTOR_DECISION`: CALL_TOOL, DONE or ESCALATE.
+
+    What code can decide, or need not be asked, costs no model call; where one call is legal, the model is asked for its
+    arguments only (`TOOL_ARGUMENTS`).
+    """
 
     name = "Execute"
     on_success = Route[TurnState](lambda state: state.next, ("Coordinate", "Undo", "Plan", "Respond"))

@@ -40,13 +40,13 @@ def message(asked: dict[str, Any]) -> dict[str, Any]:
     asked_for = asked.get("response_format", {}).get("json_schema")
     if asked_for is None:
         return {"role": "assistant", "content": ANSWER}
+    why = {"reasoning": "it is next"}
     if asked_for["name"] == "PLANNER_DECISION":
-        decision: dict[str, Any] = {"action": "EXECUTE", "task_type": "note_page", "goals": GOALS}
-    else:
-        offered = asked_for["schema"]["properties"]["decision"]["anyOf"][0]["properties"]["tool"]["properties"]
-        name = offered["name"]["const"]
-        decision = {"action": "CALL_TOOL", "tool": {"name": name, "args": CALLS[name]}}
-    return {"role": "assistant", "content": json.dumps({"decision": {"reasoning": "it is next", **decision}})}
+        decision = {"action": "EXECUTE", "task_type": "note_page", "goals": GOALS, **why}
+        return {"role": "assistant", "content": json.dumps({"decision": decision})}
+    open_arguments = set(asked_for["schema"]["properties"]) - set(why)
+    args = next(args for args in CALLS.values() if set(args) == open_arguments)
+    return {"role": "assistant", "content": json.dumps({**why, **args})}
 
 
 def _function_call(number: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Every task of `bench/tasks.py` with a real model, each try reported.
 
-    python -m bench.trials [--model M] [--only TEXT]
+python -m bench.trials [--model M] [--only TEXT]
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ async def test_a_turn_does_the_whole_job(tmp_path: Path, base: str) -> None:
         packs = sorted((tmp_path / "home").glob("turns/s/0001/packs/*"))
     made = [line.split()[2] for line in document.splitlines() if line.startswith("### ") and " · ok · " in line]
     assert made == list(job.CALLS)
-    assert [path.name[3:-3] for path in packs] == ["planner", "task_executor", "task_executor", "responder"]
+    assert [path.name[3:-3] for path in packs] == ["planner", "tool_arguments", "tool_arguments", "responder"]
 
 
 async def test_bare_litellm_repeats_the_calls_of_the_turn(tmp_path: Path, base: str) -> None:
@@ -34,5 +34,5 @@ async def test_bare_litellm_repeats_the_calls_of_the_turn(tmp_path: Path, base: 
         await turn(opened, "s")
     calls = recorded(base)
     schemas = [call.get("response_format", {}).get("json_schema", {}).get("name") for call in calls]
-    assert schemas == ["PLANNER_DECISION", "EXECUTOR_DECISION", "EXECUTOR_DECISION", None]
+    assert schemas == ["PLANNER_DECISION", "TOOL_ARGUMENTS", "TOOL_ARGUMENTS", None]
     assert all(call["messages"][-1]["content"] for call in calls)

@@ -13,7 +13,7 @@ from gateway.tools.file import take_back
 from gateway.tools.missing_imports import missing_imports
 from gateway.tools.python_source import NotReplaced, definitions, header_of, parse, replaced, unwrapped
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.relevance import is_test_file, only_path, relevant_definitions, relevant_files
+from gateway.tools.relevance import is_test_file, last_failure, only_path, relevant_definitions, relevant_files
 from gateway.tools.source_text import SourceText, decode
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
@@ -56,10 +56,10 @@ def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
         properties["name"]["enum"] = names
     if len(names) == 1:
         header = header_of(decode(workspace.read(path), path).text, names[0])
-        properties["source"] |= {
-            "description": f"the whole of {names[0]} again, changed",
-            "examples": [f"{header}\n    …"],
-        }
+        needed = f"the whole of {names[0]} again, not as it stands: that is wrong"
+        if failures := last_failure(situation):
+            needed += f", for {failures[0]['message'].splitlines()[0]}"
+        properties["source"] |= {"description": needed, "examples": [f"{header}\n    …"]}
     kept = ("path", *wanted)
     return {**schema, "properties": {each: properties[each] for each in kept}, "required": list(kept)}
 

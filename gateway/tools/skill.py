@@ -67,7 +67,8 @@ def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Sch
         properties["name"] = {"const": name}
     described = {"pattern": f'^{DESCRIBED}[^"\\\\\n]{{20,240}}$', "examples": [f"{DESCRIBED}…"]}
     properties["description"] = {"type": "string", **described}
-    properties["instructions"] = {**properties["instructions"], "examples": [["First …", "Then …", "Finally …"]]}
+    steps = {key: each for key, each in properties["instructions"].items() if key != "description"}
+    properties["instructions"] = {**steps, "examples": [["First …", "Then …", "Finally …"]]}
     narrowed = {**schema, "properties": properties}
     narrowed.pop("$defs", None)
     return narrowed

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +109,15 @@ def _configures_pytest(root: Path) -> bool:
 
 def _result(report: Report, failures: list[Failure], workspace: Workspace) -> ToolResult:
     """Counts, then each failure with its test's source and the frames, cut to what a prompt can hold."""
+    failures = [
+        replace(each, message="\n".join([*_plainly(each, workspace), *filter(None, [each.message])]))
+        for each in failures
+    ]
     ran = report.passed + len(failures)
     lines = [f"{len(failures)} failed, {report.passed} passed"] if ran else ["no tests were found"]
     shown: set[str] = set()
     for failure in failures[:_DETAILED]:
-        lines += ["", f"FAILED {failure.test}", *_plainly(failure, workspace), failure.message or "(no message)"]
+        lines += ["", f"FAILED {failure.test}", failure.message or "(no message)"]
         lines += [f"at {each.path}:{each.line} in {each.function}" for each in failure.frames]
         source = _test_source(failure, workspace)
         if source and source not in shown:  # cases of one parametrised test have the same
@@ -152,8 +157,8 @@ def _plainly(failure: Failure, workspace: Workspace) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and node.lineno <= at[0].line <= (node.end_lineno or node.lineno):
             match node.test:
-                case ast.Compare(left=ast.Call() as call, ops=[ast.Eq()]):
-                    return [f"{ast.unparse(call)} gave {compared[1]}, but must give {compared[2]}"]
+                case ast.Compare(left=left, ops=[ast.Eq()]) if not isinstance(left, ast.Constant):
+                    return [f"{ast.unparse(left)} gave {compared[1]}, but must give {compared[2]}"]
     return []
 
 

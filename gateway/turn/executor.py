@@ -194,7 +194,7 @@ def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str
     shown = {key: value for key, value in given.items() if isinstance(value, str | int)}
     lines = [f"  {tool} given: {arguments(shown)}"] if shown else []
     for key, each in schema.get("properties", {}).items():
-        if key in given or each.get("examples"):  # the form of the answer shows these
+        if key in given or (each.get("examples") and "description" not in each):  # the answer's form says enough
             continue
         choice = each.get("enum", [])
         options = f"; one of: {', '.join(map(str, choice))}" if 0 < len(choice) <= SHOWN_OPTIONS else ""

@@ -48,7 +48,9 @@ def execution(number: int, entry: Entry, artifacts: Artifacts) -> str:
     text = str(result["text"])
     if len(text) > ENTRY_CHARS:
         text = f"{text[:ENTRY_CHARS]}\n[… {len(text) - ENTRY_CHARS} characters left out]"
-    return f"{number}. {entry.tool} {arguments(entry.args)} → {outcome}{undone}\n{fenced(text)}"
+    # The code of a candidate that was refused is not shown again: a small model repeats what it sees.
+    args = arguments(entry.args) if entry.ok or not entry.candidate else ""
+    return f"{number}. {entry.tool} {args} → {outcome}{undone}\n{fenced(text)}"
 
 
 def arguments(args: Mapping[str, Json], longest: int = 300) -> str:

@@ -70,7 +70,7 @@ async def test_the_report_tells_what_fails_and_where_and_narrows_what_comes_next
         "failures": [
             {
                 "test": "tests/test_calc.py::test_total",
-                "message": "assert 2 == 1",
+                "message": "calc.total([1]) gave 2, but must give 1\nassert 2 == 1",
                 "files": [{"path": "tests/test_calc.py", "line": 5, "function": "test_total"}],
             },
             {

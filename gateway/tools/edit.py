@@ -77,7 +77,7 @@ def _last_seen(situation: Situation) -> str | None:
 async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     """Change a file of the workspace: replace a Python function, method or class by its name, or exact text.
 
-    data: {path, before: sha256, after: sha256}; {path} alone where nothing was changed.
+    data: {path, before: sha256, after: sha256, changed: what, for people}; {path} alone where nothing was changed.
     """
     workspace = Workspace(ctx.workspace)
     path = workspace.relative(args.path)
@@ -96,7 +96,7 @@ async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     said = "; ".join([f"changed {args.name} in {path}" if args.name else f"changed {path}", *notes])
     return ToolResult(
         text=f"{said}\n{_diff(old.text, text)}",
-        data={"path": path, "before": change.before, "after": change.after},
+        data={"path": path, "before": change.before, "after": change.after, "changed": said},
     )
 
 

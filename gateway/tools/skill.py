@@ -87,7 +87,7 @@ def name_of(situation: Situation) -> str:
 async def skill_generator(args: SkillArgs, ctx: ToolContext) -> ToolResult:
     """Write a skill: a name, a description and short steps; the quotes from the sources are added by themselves.
 
-    data: {name, path: relative to the home, sha256, version, sources}. A skill of that name with other content becomes
+    data: {name, path: relative to the home, sha256, version, sources, changed: what, for people}. A skill of that name with other content becomes
     the next version, the former is kept under `skills/.versions`.
     """
     return await asyncio.to_thread(_generate, args, ctx.home)
@@ -114,7 +114,14 @@ def _generate(args: SkillArgs, home: Path) -> ToolResult:
     quoted = f", quoting {', '.join(sources)}" if sources else ""
     return ToolResult(
         text=f"wrote the skill {args.name} ({path}), {len(args.instructions)} steps{quoted}",
-        data={"name": args.name, "path": path, "sha256": sha256(document), "version": version, "sources": sources},
+        data={
+            "name": args.name,
+            "path": path,
+            "sha256": sha256(document),
+            "version": version,
+            "sources": sources,
+            "changed": f"skill {args.name}: {file}",
+        },
     )
 
 

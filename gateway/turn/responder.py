@@ -87,7 +87,7 @@ class Unfinished(Node[TurnState, TurnContext, str, None]):
 
 
 def outcomes(entries: Sequence[Entry], artifacts: Artifacts) -> list[str]:
-    """What is different now, from the tools' own results: facts that need no model."""
+    """What is different now, as the tools say it in `data.changed`: facts that need no model."""
     lines: dict[str, None] = {}
     for entry in entries:
         if entry.undone or not entry.ok:

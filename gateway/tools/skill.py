@@ -87,8 +87,8 @@ def name_of(situation: Situation) -> str:
 async def skill_generator(args: SkillArgs, ctx: ToolContext) -> ToolResult:
     """Write a skill: a name, a description and short steps; the quotes from the sources are added by themselves.
 
-    data: {name, path: relative to the home, sha256, version, sources, changed: what, for people}. A skill of that name with other content becomes
-    the next version, the former is kept under `skills/.versions`.
+    data: {name, path: relative to the home, sha256, version, sources, changed: what, for people}. A skill of that name
+    with other content becomes the next version, the former is kept under `skills/.versions`.
     """
     return await asyncio.to_thread(_generate, args, ctx.home)
 

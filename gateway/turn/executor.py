@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -27,12 +26,12 @@ from gateway.turn.patterns.decision import (
 )
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
-from gateway.turn.sections import arguments, sections
+from gateway.turn.question import argument_lines, skeleton
+from gateway.turn.sections import sections
 from gateway.turn.state import Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
 
 CANDIDATE_TEMPERATURE = 0.7
-SHOWN_OPTIONS = 40  # of an argument's enum in the question
 
 
 @dataclass(frozen=True)
@@ -186,29 +185,6 @@ def allowed_tools(parts: Parts, context: TurnContext) -> list[str]:
     """The tools that the configuration does not deny, sorted."""
     denied = context.settings.get("tools", {}).get("deny", [])
     return [name for name in parts.registry.names() if not any(fnmatchcase(name, glob) for glob in denied)]
-
-
-def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str]:
-    """What a call's arguments are: a server that is held to a schema does not show it to its model."""
-    given = {**settled(schema), **move.known}
-    shown = {key: value for key, value in given.items() if isinstance(value, str | int)}
-    lines = [f"  {tool} given: {arguments(shown)}"] if shown else []
-    for key, each in schema.get("properties", {}).items():
-        if key in given or (each.get("examples") and "description" not in each):  # the answer's form says enough
-            continue
-        choice = each.get("enum", [])
-        options = f"; one of: {', '.join(map(str, choice))}" if 0 < len(choice) <= SHOWN_OPTIONS else ""
-        optional = "" if key in schema.get("required", ()) else " (optional)"
-        lines.append(f"  {tool} {key}{optional}: {each.get('description', each.get('type', ''))}{options}")
-    return [f"  {line.strip()}" for line in lines]
-
-
-def skeleton(schema: Mapping[str, Any], move: Move) -> str:
-    """The form of the answer, so that a model writes what a server's grammar would have to force on it."""
-    asked = arguments_schema(move, dict(schema))["properties"]
-    given = schema.get("properties", {})
-    form = {key: (given.get(key, {}).get("examples") or ["…"])[0] for key in asked}
-    return f"Answer with JSON: {json.dumps(form, ensure_ascii=False)}"
 
 
 def latest_candidate(state: TurnState) -> TurnState:

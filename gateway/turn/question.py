@@ -1,0 +1,36 @@
+"""How a call is put to the model: what its arguments are, and the form of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.turn.patterns.cursor import Move
+from gateway.turn.patterns.decision import arguments_schema, settled
+from gateway.turn.sections import arguments
+
+SHOWN_OPTIONS = 40  # of an argument's enum
+
+
+def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str]:
+    """What a call's arguments are: a server that is held to a schema does not show it to its model."""
+    given = {**settled(schema), **move.known}
+    shown = {key: value for key, value in given.items() if isinstance(value, str | int)}
+    lines = [f"  {tool} given: {arguments(shown)}"] if shown else []
+    for key, each in schema.get("properties", {}).items():
+        if key in given or (each.get("examples") and "description" not in each):  # the answer's form says enough
+            continue
+        choice = each.get("enum", [])
+        options = f"; one of: {', '.join(map(str, choice))}" if 0 < len(choice) <= SHOWN_OPTIONS else ""
+        optional = "" if key in schema.get("required", ()) else " (optional)"
+        lines.append(f"  {tool} {key}{optional}: {each.get('description', each.get('type', ''))}{options}")
+    return [f"  {line.strip()}" for line in lines]
+
+
+def skeleton(schema: Mapping[str, Any], move: Move) -> str:
+    """The form of the answer, so that a model writes what a server's grammar would have to force on it."""
+    asked = arguments_schema(move, dict(schema))["properties"]
+    given = schema.get("properties", {})
+    form = {key: (given.get(key, {}).get("examples") or ["…"])[0] for key in asked}
+    return f"Answer with JSON: {json.dumps(form, ensure_ascii=False)}"

@@ -105,8 +105,10 @@ class _Told:
         remembered = await self._remembered(args["request"], scope)
         if remembered:
             items.append({"title": "Memory", "text": remembered})
-        files = await asyncio.to_thread(Workspace(Path(self.context.workspace)).files)
-        files = [each for each in files if not each.startswith(".")]
+        root = Path(self.context.workspace)
+        found = await asyncio.to_thread(Workspace(root).files)
+        # hidden files, and a home that lies inside the workspace, are not what the user works on
+        files = [each for each in found if each[0] != "." and self.place.home not in (root / each).parents]
         if files:
             more = f" and {len(files) - LISTED} more" if len(files) > LISTED else ""
             items.append({"title": "Workspace", "text": ", ".join(files[:LISTED]) + more})

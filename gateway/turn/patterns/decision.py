@@ -16,6 +16,7 @@ from gateway.turn.patterns.cursor import Move, MoveKind
 
 Schema = dict[str, Any]
 
+REASONING = "reasoning"
 MAX_REASONING = 240  # characters: enough to think in, short enough for a small model not to wander
 
 
@@ -81,11 +82,16 @@ def forced(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Move, st
 
 
 def single_call(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Move, str] | None:
-    """The call and its tool where nothing else is legal: then only its arguments are asked for."""
+    """The call and its tool where nothing else is legal: then only its arguments are asked for.
+
+    A tool with an argument called `reasoning` is asked for in the nested form, which keeps the two apart.
+    """
     if len(moves) != 1 or moves[0].kind is not MoveKind.CALL:
         return None
     names = tools_of(moves[0], tools)
-    return (moves[0], names[0]) if len(names) == 1 else None
+    if len(names) != 1 or REASONING in tools[names[0]].get("properties", {}):
+        return None
+    return moves[0], names[0]
 
 
 def arguments_schema(move: Move, args: Schema) -> Schema:
@@ -94,8 +100,8 @@ def arguments_schema(move: Move, args: Schema) -> Schema:
     properties = {key: _bare(each) for key, each in left.get("properties", {}).items()}
     schema = {
         "type": "object",
-        "properties": {"reasoning": _reasoning(), **properties},
-        "required": ["reasoning", *left.get("required", ())],
+        "properties": {REASONING: _reasoning(), **properties},
+        "required": [REASONING, *left.get("required", ())],
         "additionalProperties": False,
     }
     return {**schema, "$defs": left["$defs"]} if "$defs" in left else schema

@@ -5,7 +5,7 @@ from jsonschema import Draft202012Validator
 
 from gateway.errors import DecisionInvalid
 from gateway.turn.patterns.cursor import Move, MoveKind
-from gateway.turn.patterns.decision import decision_schema, forced, match
+from gateway.turn.patterns.decision import arguments_schema, decision_schema, forced, match, settled, single_call
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import compile_pattern
 
@@ -114,3 +114,30 @@ def test_what_is_no_legal_move_is_refused(decision: Args) -> None:
 def test_a_call_is_forced_where_nothing_is_left_to_choose(text: str, tool: str | None) -> None:
     found = forced(first_moves(text), TOOLS)
     assert (found[1] if found else None) == tool
+
+
+def test_where_one_call_is_legal_only_its_open_arguments_are_asked_for() -> None:
+    (move,) = [each for each in first_moves("1. CALL file.edit") if each.kind is MoveKind.CALL]
+    tools = {"file.edit": args("path", "source")}
+    tools["file.edit"]["properties"]["path"]["enum"] = ["a.py"]
+    assert single_call((move,), tools) == (move, "file.edit")
+    assert settled(tools["file.edit"]) == {"path": "a.py"}
+    schema = Draft202012Validator(arguments_schema(move, tools["file.edit"]))
+    assert schema.is_valid({"reasoning": "so", "source": "x"})
+    assert not schema.is_valid({"reasoning": "so", "source": "x", "path": "b.py"})
+    assert not schema.is_valid({"source": "x"})
+
+
+def test_a_choice_or_an_argument_called_reasoning_keeps_the_whole_decision() -> None:
+    moves = first_moves("1. CALL file.edit")
+    assert single_call(moves, TOOLS) is None, "ESCALATE is legal too"
+    assert single_call(moves[:1], {"file.edit": args("reasoning")}) is None
+
+
+def test_a_call_whose_arguments_have_one_value_each_needs_no_model() -> None:
+    tools = {"file.read": args("path")}
+    tools["file.read"]["properties"]["path"]["enum"] = ["a.py"]
+    moves = first_moves("1. CALL file.read")
+    assert forced(moves, tools) == (moves[0], "file.read")
+    tools["file.read"]["properties"]["path"]["enum"] = ["a.py", "b.py"]
+    assert forced(moves, tools) is None

@@ -24,6 +24,9 @@ Ask = Callable[[Json, str], Awaitable[Json]]
 Check = Callable[[dict[str, Any]], str | None]
 """What a schema cannot say: None where the decision is fine, else what is wrong with it, in words for the model."""
 
+_CLOSED = "\n```\n"  # the end of a code block; an opening fence names its language
+_CODE = re.compile(r"(.*?)^```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL | re.MULTILINE)
+_BARE = re.compile(r"\s*(?:(?:def|async def|class|import|from)\b|@)")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 
@@ -38,19 +41,37 @@ async def decide(
     response, for the caller's count. Raises DecisionInvalid, or what `ask` raises.
     """
     sent = wrapped(schema)
+    request = request.model_copy(update={"output_schema": sent})
+    return await _until_valid(ask, request, name, lambda response: _judge(response, sent, check), "JSON object")
+
+
+async def write_code(ask: Ask, request: ModelRequest, *, name: str) -> tuple[dict[str, str], list[ModelResponse]]:
+    """Ask for one block of code: small models write code far better in a fence than inside of JSON.
+
+    Gives {reasoning: what stands before the block, code: what is in it}; asked again, and failing, like `decide`.
+    """
+    request = request.model_copy(update={"stop": [_CLOSED]})
+    return await _until_valid(ask, request, name, _judge_code, "code block")
+
+
+async def _until_valid(
+    ask: Ask,
+    request: ModelRequest,
+    name: str,
+    judge: Callable[[ModelResponse], tuple[dict[str, Any] | None, str]],
+    form: str,
+) -> tuple[dict[str, Any], list[ModelResponse]]:
     responses: list[ModelResponse] = []
     reason, messages = "", request.messages
     for attempt in range(AGAIN + 1):
-        again = request.model_copy(
-            update={"messages": messages, "output_schema": sent, "ordinal": request.ordinal + attempt}
-        )
+        again = request.model_copy(update={"messages": messages, "ordinal": request.ordinal + attempt})
         call = f"{name}.again{attempt}" if attempt else name
         response = ModelResponse.model_validate(await ask(again.model_dump(), call))
         responses.append(response)
-        decision, reason = _judge(response, sent, check)
-        if decision is not None:
-            return decision, responses
-        messages = [*request.messages, *_objection(response, reason, request.max_tokens)]
+        value, reason = judge(response)
+        if value is not None:
+            return value, responses
+        messages = [*request.messages, *_objection(response, reason, request.max_tokens, form)]
     raise DecisionInvalid(
         f"{request.model} gave no valid {request.schema_name} in {AGAIN + 1} answers; the last: {reason}",
         hint="a larger model, or a narrower schema, helps",
@@ -109,6 +130,18 @@ def _judge(response: ModelResponse, schema: dict[str, Any], check: Check | None)
     return None, reason
 
 
+def _judge_code(response: ModelResponse) -> tuple[dict[str, Any] | None, str]:
+    """The first block of code, or all of an answer that has no block and begins like code."""
+    text = _THINKING.sub("", response.text)
+    found = _CODE.match(text)
+    before, code = found.groups() if found else ("", text if _BARE.match(text) else "")
+    if response.finish_reason == "length":
+        return None, "it was cut off"
+    if not code.strip():
+        return None, "it holds no code block"
+    return {"reasoning": before.strip(), "code": code}, ""
+
+
 def _is_wrapped(schema: dict[str, Any]) -> bool:
     return list(schema.get("properties", {})) == ["decision"]
 
@@ -147,12 +180,13 @@ def _telling(errors: list[ValidationError]) -> list[ValidationError]:
     return [error]
 
 
-def _objection(response: ModelResponse, reason: str, max_tokens: int | None) -> list[Message]:
+def _objection(response: ModelResponse, reason: str, max_tokens: int | None, form: str) -> list[Message]:
     """The answer and what is wrong with it, as the next two messages."""
     said = response.text if len(response.text) <= QUOTED else response.text[:QUOTED] + " […]"
     if response.finish_reason == "length":
         limit = f"{max_tokens} tokens" if max_tokens else "the limit"
-        complaint = f"Your answer was cut off at {limit}. Answer again, much shorter, as one complete JSON object."
+        complaint = f"Your answer was cut off at {limit}. Answer again, much shorter, as one complete {form}."
     else:
-        complaint = f"That answer is not valid: {reason}. Answer again with one JSON object that fits the schema."
+        fits = " that fits the schema" if form.startswith("JSON") else " and nothing else"
+        complaint = f"That answer is not valid: {reason}. Answer again with one {form}{fits}."
     return [Message(role="assistant", content=said or "(nothing)"), Message(role="user", content=complaint)]

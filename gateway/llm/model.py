@@ -42,8 +42,8 @@ class Message(BaseModel):
 class ModelRequest(BaseModel):
     """What is asked of a model. It is journaled, so it holds no key and no address.
 
-    `ordinal` says which model call of the run this is, counted from 1 by the caller out of the run's state: a script
-    finds its answer by it, also after a resume.
+    `stop` are texts at which the answer ends, without them. `ordinal` says which model call of the run this is, counted
+    from 1 by the caller out of the run's state: a script finds its answer by it, also after a resume.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -55,6 +55,7 @@ class ModelRequest(BaseModel):
     schema_name: str = "ANSWER"
     max_tokens: int | None = None
     temperature: float | None = 0.0
+    stop: list[str] = []
     timeout_s: float = Field(default=120.0, gt=0, description="seconds for one try, from request to last token")
     ordinal: int = 0
 
@@ -206,6 +207,8 @@ def _arguments(request: ModelRequest, endpoint: Endpoint, *, schema_in_prompt: b
         arguments["max_tokens"] = request.max_tokens
     if request.temperature is not None:
         arguments["temperature"] = request.temperature
+    if request.stop:
+        arguments["stop"] = request.stop
     if endpoint.api_base:
         arguments["api_base"] = endpoint.api_base
     if endpoint.api_key:

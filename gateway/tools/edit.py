@@ -9,20 +9,22 @@ from pydantic import BaseModel, Field, model_validator
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.code_brief import brief
 from gateway.tools.file import take_back
 from gateway.tools.missing_imports import missing_imports
-from gateway.tools.python_source import NotReplaced, definitions, header_of, parse, replaced, unwrapped
+from gateway.tools.python_source import NotReplaced, changed_by, definitions, parse, replaced, unwrapped
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.relevance import is_test_file, last_failure, only_path, relevant_definitions, relevant_files
+from gateway.tools.relevance import is_test_file, only_path, relevant_definitions, relevant_files
 from gateway.tools.source_text import SourceText, decode
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
 
 MAX_DIFF = 2_000  # characters
+PYTHON = "text/x-python"
 
 
 class EditArgs(BaseModel):
-    """Either `old` and `new`, or `name` and `source`."""
+    """Either `old` and `new`, or `source`, with `name` where the source does not tell it."""
 
     path: str = Field(description="file to change, relative to the workspace")
     old: str | None = Field(None, description="text that stands exactly once in the file")
@@ -35,9 +37,8 @@ class EditArgs(BaseModel):
     @model_validator(mode="after")
     def _one_way(self) -> EditArgs:
         by_text = self.old is not None and self.new is not None
-        by_name = bool(self.name) and self.source is not None
-        if by_text == by_name:
-            raise ValueError("give either old and new, or name and source")
+        if by_text == (self.source is not None):
+            raise ValueError("give either old and new, or source")
         return self
 
 
@@ -49,19 +50,15 @@ def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
         return only_path(schema, relevant_files(workspace, situation))
     names = relevant_definitions(workspace, path, situation) if path.endswith(".py") else []
     properties = only_path(schema, [path])["properties"]
-    wanted = ("name", "source") if names else ("old", "new")
-    for each in wanted:
-        properties[each] = {"type": "string", "description": properties[each]["description"]}
     if names:
-        properties["name"]["enum"] = names
-    if len(names) == 1:
-        header = header_of(decode(workspace.read(path), path).text, names[0])
-        needed = f"the whole of {names[0]} again, not as it stands: that is wrong"
-        if failures := last_failure(situation):
-            needed += f", for {failures[0]['message'].splitlines()[0]}"
-        properties["source"] |= {"description": needed, "examples": [f"{header}\n    …"]}
-    kept = ("path", *wanted)
-    return {**schema, "properties": {each: properties[each] for each in kept}, "required": list(kept)}
+        properties["source"] = {"type": "string", "contentMediaType": PYTHON}
+        properties["source"]["description"] = brief(workspace, path, names, situation)
+        kept = ["path", "source"]
+    else:
+        for each in ("old", "new"):
+            properties[each] = {"type": "string", "description": properties[each]["description"]}
+        kept = ["path", "old", "new"]
+    return {**schema, "properties": {each: properties[each] for each in kept}, "required": kept}
 
 
 def _last_seen(situation: Situation) -> str | None:
@@ -86,35 +83,37 @@ async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     before = ctx.artifacts.get(done.before) if done and done.before else workspace.read(path)
     old = decode(before, path)
     try:
-        text, notes = _changed(workspace, old, args, path)
+        name, text, notes = _changed(workspace, old, args, path)
     except NotReplaced as reason:
         return ToolResult(ok=False, text=f"{path} is unchanged: {reason}", data={"path": path})
     if text == old.text:
         reason_ = "that is what already stands there. Write it differently."
         return ToolResult(ok=False, text=f"{path} is unchanged: {reason_}", data={"path": path})
     change = done or changes.make(args, old.encode(text))
-    said = "; ".join([f"changed {args.name} in {path}" if args.name else f"changed {path}", *notes])
+    said = "; ".join([f"changed {name} in {path}" if name else f"changed {path}", *notes])
     return ToolResult(
         text=f"{said}\n{_diff(old.text, text)}",
         data={"path": path, "before": change.before, "after": change.after, "changed": said},
     )
 
 
-def _changed(workspace: Workspace, old: SourceText, args: EditArgs, path: str) -> tuple[str, list[str]]:
-    if args.name is not None and args.source is not None:
+def _changed(workspace: Workspace, old: SourceText, args: EditArgs, path: str) -> tuple[str, str, list[str]]:
+    """The definition that is changed, if it is one; the new text; notes on what else was done."""
+    if args.source is not None:
         if not path.endswith((".py", ".pyi")):
             raise NotReplaced("only Python files have definitions; use old and new.")
+        name = args.name or changed_by(args.source, old.text)
         imports = missing_imports(workspace, path, old.text, args.source)
-        return replaced(old, args.name, "\n".join([*imports, unwrapped(args.source)]))
+        return name, *replaced(old, name, "\n".join([*imports, unwrapped(args.source)]))
     if args.old is None or args.new is None:
-        raise ToolError("give either old and new, or name and source")
+        raise ToolError("give either old and new, or source")
     text = _exchanged(old, args.old, args.new)
     if path.endswith(".py") and definitions(old.text):
         try:
             parse(text)
         except SyntaxError as error:
             raise NotReplaced(f"it would no longer be valid Python: line {error.lineno}: {error.msg}.") from None
-    return text, []
+    return "", text, []
 
 
 def _exchanged(file: SourceText, old: str, new: str) -> str:

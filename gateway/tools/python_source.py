@@ -62,14 +62,6 @@ def definitions(text: str) -> list[Definition]:
     return list(_walk(module.body, ""))
 
 
-def header_of(text: str, name: str) -> str:
-    """The line or lines of a definition up to its body, for example `def half(n: int) -> int:`."""
-    found = next(each for each in definitions(text) if each.name == name)
-    body = found.node.body[0].lineno
-    lines = text.splitlines()[found.node.lineno - 1 : max(body - 1, found.node.lineno)]
-    return textwrap.dedent("\n".join(lines)).strip()
-
-
 def called_names(node: ast.AST) -> set[str]:
     """The last parts of all names called below `node`."""
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
@@ -108,14 +100,7 @@ def replaced(old: SourceText, name: str, source: str) -> tuple[str, list[str]]:
     """
     target = _only(definitions(old.text), name)
     source = unwrapped(source)
-    try:
-        module = parse(source)
-    except SyntaxError as error:
-        line = (error.text or "").strip()
-        raise NotReplaced(
-            f"the new source is not valid Python: line {error.lineno}: {error.msg}{f': {line}' if line else ''}. "
-            f"Write the whole definition of {name} again."
-        ) from None
+    module = _parsed(source)
     new = _new_definition(module, target)
     if kept := _docstring(source, new, old, target):
         source, module, new = kept, parse(kept), _new_definition(parse(kept), target)
@@ -143,6 +128,42 @@ def replaced(old: SourceText, name: str, source: str) -> tuple[str, list[str]]:
     if others and not (len(module.body) == 1 and isinstance(module.body[0], ast.ClassDef)):
         notes.append(f"only {name} was taken from the new source")
     return text, notes
+
+
+def changed_by(source: str, text: str) -> str:
+    """The name of the one definition in the file `text` that a new source changes; where it repeats what is there, one
+    that it repeats. Raises NotReplaced where that cannot be told."""
+    there = {each.name: each for each in definitions(text)}
+    offered = list(_walk(_parsed(unwrapped(source)).body, ""))
+    found: dict[str, Definition] = {}  # what is offered, by its name in the file
+    for each in offered:
+        inside = [name for name in there if name == each.name or name.rpartition(".")[2] == each.name]
+        found.update(dict.fromkeys(inside, each) if len(inside) == 1 else {})
+    for name in [name for name in found if there[name].is_class]:
+        methods = [each for each in there if each.startswith(f"{name}.")]
+        if all(each in found for each in methods):
+            found = {each: new for each, new in found.items() if each not in methods}  # the whole class is meant
+        else:
+            del found[name]
+    changed = [name for name, new in found.items() if _behaviour(new.node) != _behaviour(there[name].node)]
+    if len(changed) == 1 or (found and not changed):
+        return (changed or list(found))[0]
+    if changed:
+        raise NotReplaced(f"the new source changes {', '.join(changed)}: change one of them at a time.")
+    known = ", ".join(there) or "none (does the file parse?)"
+    defined = ", ".join(each.name for each in offered) or "nothing"
+    raise NotReplaced(f"the new source defines {defined}. Write one of the file's own definitions: {known}.")
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return parse(source)
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        raise NotReplaced(
+            f"the new source is not valid Python: line {error.lineno}: {error.msg}{f': {line}' if line else ''}. "
+            "Write the whole definition again."
+        ) from None
 
 
 def _behaviour(node: _Node) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.errors import ToolError
@@ -76,10 +76,25 @@ def relevant_definitions(workspace: Workspace, path: str, situation: Situation) 
 
 def last_failure(situation: Situation) -> list[Mapping[str, Any]]:
     """The failures of the last test.run, as in its data; none if it passed or there was none."""
-    for result in reversed(situation.results):
+    return failures_of(situation.results)
+
+
+def failures_of(results: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The failures of the last test.run among some results."""
+    for result in reversed(results):
         if result["tool"] == "test.run":
             return [] if result["ok"] else list(result["data"].get("failures", []))
     return []
+
+
+def failed_test(workspace: Workspace, failure: Mapping[str, Any]) -> str:
+    """The source of the test function of a failure; empty where it cannot be told."""
+    for frame in failure["files"]:
+        if is_test_file(frame["path"]):
+            text = _text(workspace, frame["path"])
+            for test in _around(frame["line"], definitions(text)):
+                return "\n".join(text.splitlines()[test.first - 1 : test.last])
+    return ""
 
 
 def _read(situation: Situation) -> set[str]:

@@ -70,6 +70,26 @@ class Asker:
         value, responses = await decisions.decide(ask, request, schema=schema, name=recipe, check=check)
         return Asked(value, pack, len(responses))
 
+    async def write_code(
+        self,
+        visit: Visit,
+        state: TurnState,
+        recipe: str,
+        sections: Sequence[Section],
+        question: str,
+        *,
+        temperature: float | None = None,
+    ) -> Asked:
+        """One block of code, {reasoning, code}."""
+        request, pack = self._request(visit, state, recipe, sections, question, {}, temperature)
+        request = request.model_copy(update={"schema_name": "code block"})
+
+        async def ask(asked: Json, name: str) -> Json:
+            return await visit.call("model.complete", asked, name=name)
+
+        value, responses = await decisions.write_code(ask, request, name=recipe)
+        return Asked(value, pack, len(responses))
+
     async def write(
         self, visit: Visit, state: TurnState, recipe: str, sections: Sequence[Section], question: str
     ) -> Asked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import groupby
 from typing import Any
 
 from gateway.engine.journal import Visit
@@ -17,6 +18,7 @@ from gateway.turn.parts import Parts
 from gateway.turn.patterns.cursor import Cursor, Move, MoveKind
 from gateway.turn.patterns.decision import (
     arguments_schema,
+    code_argument,
     decision_schema,
     forced,
     match,
@@ -26,9 +28,9 @@ from gateway.turn.patterns.decision import (
 )
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
-from gateway.turn.question import argument_lines, skeleton
+from gateway.turn.question import argument_lines, code_question, skeleton
 from gateway.turn.sections import sections
-from gateway.turn.state import Pending, TurnContext, TurnState
+from gateway.turn.state import Entry, Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
 
 CANDIDATE_TEMPERATURE = 0.7
@@ -115,17 +117,28 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         schema: Mapping[str, Any],
     ) -> Decided:
         """The arguments of the only legal call: which call it is, code has decided."""
-        asked = await self._asker.decide(
-            visit,
-            state,
-            "tool_arguments",
-            sections(self._context.request, latest_candidate(state), visit.artifacts),
-            "\n".join([f"Next: {move.label}", *argument_lines("", schema, move), skeleton(schema, move)]),
-            arguments_schema(move, dict(schema)),
-            type="TOOL_ARGUMENTS",
-            temperature=CANDIDATE_TEMPERATURE if move.candidate > 1 else None,
-        )
-        chosen = {**settled(schema), **asked.value}
+        record = sections(self._context.request, latest_candidate(state), visit.artifacts)
+        temperature = CANDIDATE_TEMPERATURE if move.candidate > 1 else None
+        code = code_argument(move, dict(schema))
+        if code is not None:
+            question = code_question(schema["properties"][code], move)
+            asked = await self._asker.write_code(
+                visit, state, "code_argument", record, question, temperature=temperature
+            )
+            answer = {"reasoning": asked.value["reasoning"], code: asked.value["code"]}
+        else:
+            asked = await self._asker.decide(
+                visit,
+                state,
+                "tool_arguments",
+                record,
+                "\n".join([f"Next: {move.label}", *argument_lines("", schema, move), skeleton(schema, move)]),
+                arguments_schema(move, dict(schema)),
+                type="TOOL_ARGUMENTS",
+                temperature=temperature,
+            )
+            answer = asked.value
+        chosen = {**settled(schema), **answer}
         reasoning = str(chosen.pop("reasoning"))
         return Decided(program.take(cursor, move), _pending(move, tool, chosen, reasoning), asked=asked)
 
@@ -156,10 +169,15 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         wanted = sorted({name for move in moves for name in tools_of(move, allowed)})
         if not wanted:
             return {}
-        results = [entry.result for entry in state.mine()]
-        found: dict[str, Any] = await visit.call(
-            "tools.schemas", {"tools": wanted, "goals": list(state.plan.goals), "results": results}
-        )
+        standing, failed = told_apart(state.mine())
+        asked = {
+            "tools": wanted,
+            "goals": list(state.plan.goals),
+            "results": [entry.result for entry in standing],
+            "candidate": max((move.candidate for move in moves), default=0),
+            "failed": [entry.result for entry in failed],
+        }
+        found: dict[str, Any] = await visit.call("tools.schemas", asked)
         return found
 
     def _sections(self, state: TurnState, program: Program, cursor: Cursor, artifacts: Artifacts) -> list[Section]:
@@ -192,6 +210,19 @@ def latest_candidate(state: TurnState) -> TurnState:
     failed = [at for at, entry in enumerate(state.entries) if entry.candidate and entry.undone]
     seen = state.entries[: failed[-1]] if failed else ()
     return state.with_(entries=(*(entry for entry in seen if not entry.candidate), *state.entries[len(seen) :]))
+
+
+def told_apart(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The calls whose results still hold, and those of the last candidate that was undone."""
+    standing: list[Entry] = []
+    failed: list[Entry] = []
+    for candidate, group in groupby(entries, lambda entry: entry.candidate):
+        calls = list(group)
+        if candidate and any(entry.undone for entry in calls):
+            failed = calls
+        else:
+            standing += calls
+    return standing, failed
 
 
 def offered(moves: Sequence[Move], state: TurnState) -> tuple[Move, ...]:

@@ -34,3 +34,10 @@ def skeleton(schema: Mapping[str, Any], move: Move) -> str:
     given = schema.get("properties", {})
     form = {key: (given.get(key, {}).get("examples") or ["…"])[0] for key in asked}
     return f"Answer with JSON: {json.dumps(form, ensure_ascii=False)}"
+
+
+def code_question(argument: Mapping[str, Any], move: Move) -> str:
+    """How code is asked for: what the tool says about it, then the step's own words."""
+    language = str(argument["contentMediaType"]).removeprefix("text/x-").capitalize()
+    said = [str(argument["description"]), f"({move.purpose})" if move.purpose else ""]
+    return "\n\n".join([*filter(None, said), f"Answer with one {language} code block and no other text."])

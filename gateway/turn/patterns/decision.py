@@ -94,6 +94,13 @@ def single_call(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Mov
     return moves[0], names[0]
 
 
+def code_argument(move: Move, args: Schema) -> str | None:
+    """The only open argument of a call, where it is code: that is asked for as a block of code, not as JSON."""
+    left = _without(args, {**settled(args), **move.known}).get("properties", {})
+    code = [key for key, each in left.items() if str(each.get("contentMediaType", "")).startswith("text/x-")]
+    return code[0] if len(code) == len(left) == 1 else None
+
+
 def arguments_schema(move: Move, args: Schema) -> Schema:
     """What is asked for where the call is decided: `reasoning`, then the open arguments, at one level."""
     left = _without(args, {**settled(args), **move.known})
@@ -108,8 +115,10 @@ def arguments_schema(move: Move, args: Schema) -> Schema:
 
 
 def _bare(schema: Any) -> Any:
-    """Without `examples`, which is for the prompt: a strict schema has no such key."""
-    return {key: each for key, each in schema.items() if key != "examples"} if isinstance(schema, Mapping) else schema
+    """Without what is for the prompt only: a strict schema has no such keys."""
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: each for key, each in schema.items() if key not in ("examples", "contentMediaType")}
 
 
 def _call(move: Move, name: str, args: Schema, ambiguous: bool, definitions: Schema) -> Schema:

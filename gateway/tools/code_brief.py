@@ -1,0 +1,91 @@
+"""What somebody has to know to write a Python definition anew: the code around it, and what a failing test says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from gateway.tools.python_source import Definition, definitions
+from gateway.tools.registry import Situation
+from gateway.tools.relevance import failed_test, failures_of, last_failure
+from gateway.tools.source_text import decode
+from gateway.tools.workspace import Workspace
+
+MAX_CODE = 3_500  # characters of the file that are shown: about 900 tokens
+MAX_TEST = 800  # and of the failing test
+TURNED = 3  # definitions that take turns at being hidden
+
+
+def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situation) -> str:
+    """The task of writing one of the named definitions, in words for a model.
+
+    Every second candidate has to be written without the sight of what stands there: a small model copies what it sees,
+    faults and all.
+    """
+    text = decode(workspace.read(path), path).text
+    failures = last_failure(situation)
+    hidden = ""
+    if failures and situation.candidate and situation.candidate % 2 == 0:
+        hidden = names[(situation.candidate // 2 - 1) % min(len(names), TURNED)]
+    said = [f"{path}:", _block(excerpt(text, names, hidden))]
+    if failures:
+        if test := failed_test(workspace, failures[0]):
+            said += ["The test that fails:", _block(test[:MAX_TEST])]
+        seen = _first_line(failures[0]["message"])
+        said.append(f"With the old {hidden}: {seen}" if hidden else f"What it says: {seen}")
+        tried = [_first_line(each["message"]) for each in failures_of(situation.failed)]
+        if tried and tried[0] != seen:
+            said.append(f"Another try was wrong too: {tried[0]}")
+    if hidden:
+        said.append(f"The function {hidden} has to be written anew: what stood there was wrong. Write the whole of it.")
+    elif len(names) == 1:
+        said.append(f"Write the corrected {names[0]}, the whole of it.")
+    else:
+        said.append(f"Write the one that is wrong, corrected, the whole of it: {' or '.join(names)}.")
+    return "\n\n".join(said)
+
+
+def excerpt(text: str, names: Sequence[str], hidden: str = "", limit: int = MAX_CODE) -> str:
+    """The file; where it is longer than `limit` characters, the named definitions and what stands at its top level.
+
+    The body of the definition `hidden` is left out, its docstring kept.
+    """
+    found = {each.name: each for each in definitions(text)}
+    lines = text.splitlines()
+    left_out: dict[int, str] = {}  # what is shown instead of a line, from 1; nothing where it is empty
+    if len(text) > limit:
+        kept = [found[name] for name in names]
+        for each in found.values():
+            if not each.is_class and each not in kept:
+                left_out.update(_instead(each.first, each.last, f"{_margin(lines, each.first)}# …"))
+    if hidden in found:
+        first, last = _body(found[hidden])
+        left_out.update(_instead(first, last, f"{_margin(lines, first)}...  # to be written"))
+    shown = [left_out.get(number, line) for number, line in enumerate(lines, 1) if left_out.get(number) != ""]
+    code = "\n".join(line for at, line in enumerate(shown) if not (line.endswith("# …") and line in shown[at - 1 : at]))
+    return code if len(code) <= limit else f"{code[:limit]}\n# … cut"
+
+
+def _body(definition: Definition) -> tuple[int, int]:
+    """The first and last line of a definition's body, without its docstring."""
+    body = definition.node.body
+    if len(body) > 1 and isinstance(body[0], ast.Expr) and ast.get_docstring(definition.node) is not None:
+        body = body[1:]
+    return body[0].lineno, definition.last
+
+
+def _instead(first: int, last: int, line: str) -> dict[int, str]:
+    return {first: line, **dict.fromkeys(range(first + 1, last + 1), "")}
+
+
+def _margin(lines: Sequence[str], number: int) -> str:
+    line = lines[number - 1]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _block(code: str) -> str:
+    return f"```python\n{code.strip()}\n```"
+
+
+def _first_line(message: str) -> str:
+    return next(iter(message.splitlines()), "")[:300]

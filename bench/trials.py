@@ -46,7 +46,7 @@ async def attempt(task: Task, model: str, folder: Path) -> dict[str, Any]:
                 statuses.append(turn.stop_reason or turn.status.value)
                 response = turn.response
                 packs = [path.stem for path in (turn.context.parent / "packs").iterdir()]
-                decisions += sum(name.endswith(("-task_executor", "-tool_arguments")) for name in packs)
+                decisions += sum(name.endswith(("-task_executor", "_arguments", "_argument")) for name in packs)
                 for name, value in turn.usage.items():
                     usage[name] = usage.get(name, 0) + value
         problem = task.judge(home, workspace, response)

@@ -1,4 +1,4 @@
-"""From the configuration to a model port: litellm, a model on this machine (`local/NAME`), or a `scripted:FILE`."""
+"""From the configuration to a model port: a provider, a model on this machine (`local/NAME`), or a `scripted:FILE`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from gateway.config import Settings
 from gateway.engine.ports import Json, Model
+from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
 from gateway.llm.local.catalog import PREFIX
-from gateway.llm.model import LiteLLM, OnDelta
+from gateway.llm.model import OnDelta
 
 if TYPE_CHECKING:
     from gateway.llm.scripted import ScriptedModel
@@ -29,18 +30,18 @@ class _Dispatch:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._litellm = LiteLLM(self._resolve)
+        self._client = ModelClient(self._resolve)
         self._scripts: dict[str, ScriptedModel] = {}
 
     async def complete(self, request: Json) -> Json:
         if request["model"].startswith(SCRIPTED):
             return await self._script(request["model"].removeprefix(SCRIPTED)).complete(request)
-        return await self._litellm.complete(request)
+        return await self._client.complete(request)
 
     async def stream(self, request: Json, on_delta: OnDelta) -> Json:
         if request["model"].startswith(SCRIPTED):
             return await self.complete(request)
-        return await self._litellm.stream(request, on_delta)
+        return await self._client.stream(request, on_delta)
 
     def _script(self, path: str) -> ScriptedModel:
         """Read once."""

@@ -19,8 +19,8 @@ from gateway.engine.ports import Json
 from gateway.engine.scripted import ScriptedClock
 from gateway.engine.state import Status
 from gateway.errors import ConfigError, PatternError, StoreError, UsageError
+from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
-from gateway.llm.model import LiteLLM
 
 # A turn with a call that happens once
 SPENDING = (plan(), call("test.spend", what="all"), done(), answer())
@@ -51,7 +51,7 @@ async def test_a_server_that_cannot_be_reached_is_no_model(bench: Bench) -> None
     async def nowhere(model: str) -> Endpoint:
         return Endpoint("openai/any", "http://127.0.0.1:9/v1", "key")
 
-    gateway = bench.open(port=LiteLLM(nowhere, clock=bench.clock))
+    gateway = bench.open(port=ModelClient(nowhere, clock=bench.clock))
     turn = await gateway.run("Hi")
     assert (turn.status, turn.stop_reason) == (Status.FAILED, "error:model_unavailable")
     assert "127.0.0.1:9" in str(turn.error) and "echelon doctor" in turn.hint

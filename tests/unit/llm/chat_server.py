@@ -32,13 +32,18 @@ class ChatServer:
     replies: list[Reply] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    abandoned: asyncio.Event = field(default_factory=asyncio.Event)  # set when a client goes away in the middle
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
         self.requests.append(asked)
         self.headers.append(dict(request.headers))
         reply = self.replies.pop(0) if self.replies else Reply()
-        await asyncio.sleep(reply.hang_s)
+        try:
+            await asyncio.sleep(reply.hang_s)
+        except asyncio.CancelledError:
+            self.abandoned.set()
+            raise
         if reply.cut:
             response = web.StreamResponse()
             response.content_length = 1000
@@ -87,7 +92,7 @@ async def chat_server() -> AsyncIterator[ChatServer]:
     server = ChatServer()
     app = web.Application()
     app.router.add_post("/v1/chat/completions", server.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.engine.ports import Json
 from gateway.errors import DecisionInvalid, ModelTimeout
-from gateway.llm.decisions import decide, parse, wrapped
+from gateway.llm.decisions import decide, parse, wrapped, write_code
 from gateway.llm.model import Message, ModelRequest
 from gateway.llm.scripted import ScriptedModel
 
@@ -168,3 +168,33 @@ async def test_the_reason_names_what_is_wrong_with_the_alternative_that_was_mean
     journal = Journal(answer, {"action": "DONE", "reasoning": ""})
     await decide(journal.ask, request(), schema={"anyOf": [DONE, tool("a", "x"), tool("b", "y")]}, name="decide")
     assert words in journal.asked[1][1]["messages"][-1]["content"]
+
+
+CODE = "def f():\n    return 1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reasoning"),
+    [
+        (f"```python\n{CODE}\n```", ""),
+        (f"```python\n{CODE}", ""),  # a server leaves the text out at which the answer ends
+        (f"```\n{CODE}\n```\nI changed it.", ""),
+        (f"It was off by one.\n\n```python\n{CODE}\n```\n```python\nf()\n```", "It was off by one."),
+        (f"<think>Hm: ```x```</think>```python\n{CODE}\n```", ""),
+        (CODE, ""),
+    ],
+)
+async def test_code_is_taken_out_of_its_block(answer: str, reasoning: str) -> None:
+    journal = Journal(answer)
+    value, responses = await write_code(journal.ask, request(), name="code")
+    assert value == {"reasoning": reasoning, "code": CODE}
+    assert len(responses) == 1
+    assert journal.asked[0][1]["stop"] == ["\n```\n"] and journal.asked[0][1]["output_schema"] is None
+
+
+async def test_an_answer_without_code_is_asked_for_again_and_fails_at_the_third() -> None:
+    journal = Journal("I cannot do that.", "", f"```python\n{CODE}\n…cut")
+    with pytest.raises(DecisionInvalid, match="in 3 answers; the last: it was cut off"):
+        await write_code(journal.ask, request(max_tokens=50), name="code")
+    assert [name for name, _ in journal.asked] == ["code", "code.again1", "code.again2"]
+    assert "holds no code block" in journal.asked[1][1]["messages"][-1]["content"]

@@ -1,7 +1,8 @@
-"""The litellm-backed port against a real server on loopback."""
+"""The port against a real server on loopback, by both of its ways: `openai/` goes through litellm."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -22,8 +23,9 @@ from gateway.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
-from gateway.llm.model import LiteLLM, ModelRequest, ModelResponse, model_operation
+from gateway.llm.model import ModelRequest, ModelResponse, model_operation
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 PROVIDERS = ["hosted_vllm", "openai"]
@@ -56,11 +58,11 @@ def clock() -> SleepLog:
     return SleepLog()
 
 
-def port(server: ChatServer, clock: SleepLog, provider: str = "hosted_vllm", **changes: Any) -> LiteLLM:
+def port(server: ChatServer, clock: SleepLog, provider: str = "hosted_vllm", **changes: Any) -> ModelClient:
     async def resolve(name: str) -> Endpoint:
         return Endpoint(**{"model": f"{provider}/{name}", "api_base": server.base, "api_key": "sk-secret", **changes})
 
-    return LiteLLM(resolve, clock=clock, jitter=lambda: 1.0)
+    return ModelClient(resolve, clock=clock, jitter=lambda: 1.0)
 
 
 def request(**changes: Any) -> dict[str, Any]:
@@ -237,10 +239,39 @@ async def test_a_stream_gives_the_pieces_and_the_same_answer(
     assert response["usage"]["cached_tokens"] == 7 and response["usage"]["completion_tokens"] == 3
 
 
-async def test_an_empty_stream_is_garbage(server: ChatServer, clock: SleepLog) -> None:
-    server.replies = [Reply(body="<html>")]
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("body", ["<html>", "", "data: {not JSON\n\n"])
+async def test_an_empty_or_broken_stream_is_garbage(
+    server: ChatServer, clock: SleepLog, provider: str, body: str
+) -> None:
+    server.replies = [Reply(body=body)]
     with pytest.raises(ModelError, match="chat completion"):
-        await port(server, clock).stream(request(), lambda text: None)
+        await port(server, clock, provider).stream(request(), lambda text: None)
+
+
+async def test_an_error_in_the_middle_of_a_stream_is_tried_again(server: ChatServer, clock: SleepLog) -> None:
+    server.replies = [Reply(body='data: {"error": {"message": "out of memory"}}\n\n')]
+    response = await port(server, clock).stream(request(), lambda text: None)
+    assert response["text"] == '{"a": 1}' and len(clock.slept) == 1
+
+
+async def test_a_call_that_is_given_up_closes_its_connection(server: ChatServer, clock: SleepLog) -> None:
+    server.replies = [Reply(hang_s=30)]
+    with pytest.raises(ModelTimeout):
+        await port(server, clock).complete(request(timeout_s=0.1))
+    await asyncio.wait_for(server.abandoned.wait(), 5)
+
+
+async def test_an_address_that_is_none_is_said_so_at_once(clock: SleepLog) -> None:
+    with pytest.raises(ModelUnavailable, match="is no URL"):
+        await port(ChatServer(base="not a url"), clock).complete(request())
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_texts_that_end_an_answer_are_sent(server: ChatServer, clock: SleepLog, provider: str) -> None:
+    await port(server, clock, provider).complete(request(stop=["\n```\n"]))
+    assert server.requests[0]["stop"] == ["\n```\n"]
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -252,7 +283,7 @@ async def test_the_price_of_a_known_model_is_counted(server: ChatServer, clock: 
 
 async def test_no_model_is_a_clear_error(clock: SleepLog) -> None:
     with pytest.raises(ModelUnavailable, match="no model is configured"):
-        await LiteLLM(clock=clock).complete(request(model=""))
+        await ModelClient(clock=clock).complete(request(model=""))
 
 
 async def test_the_operation_streams_to_the_scope_only_when_told_to(server: ChatServer, clock: SleepLog) -> None:
@@ -274,7 +305,7 @@ async def test_the_operation_streams_to_the_scope_only_when_told_to(server: Chat
 
 def test_importing_the_port_loads_neither_litellm_nor_its_like() -> None:
     heavy = ["litellm", "tiktoken", "jsonschema", "httpx", "openai", "aiohttp"]
-    modules = ["model", "scripted", "decisions", "recipes", "packer", "tokens"]
+    modules = ["model", "client", "scripted", "decisions", "recipes", "packer", "tokens"]
     imports = ", ".join(f"gateway.llm.{name}" for name in modules)
     code = f"import sys, {imports}; print([name for name in {heavy} if name in sys.modules])"
     root = Path(__file__).parents[3]

@@ -198,8 +198,8 @@ async def test_paths_outside_are_refused(call: Call) -> None:
 
 
 def test_one_way_of_editing_has_to_be_chosen(registry: Registry) -> None:
-    for wrong in ({}, {"old": "a"}, {"old": "a", "new": "b", "name": "f", "source": "def f(): 0"}):
-        with pytest.raises(ValidationError, match="either old and new, or name and source"):
+    for wrong in ({}, {"old": "a"}, {"name": "f"}, {"old": "a", "new": "b", "name": "f", "source": "def f(): 0"}):
+        with pytest.raises(ValidationError, match="either old and new, or source"):
             registry.get("file.edit").args(path="a.py", **wrong)
 
 
@@ -207,13 +207,16 @@ def _read(path: str) -> dict[str, object]:
     return {"tool": "file.read", "args": {"path": path}, "ok": True, "text": "", "data": {"path": path}}
 
 
-def test_after_reading_a_python_file_only_its_definitions_can_be_named(
+def test_after_reading_a_python_file_a_definition_of_it_is_asked_for(
     ctx: ToolContext, registry: Registry, pager: str
 ) -> None:
     schema = registry.get("file.edit").schema(ctx, Situation("fix it", results=(_read(pager),)))
-    assert list(schema["properties"]) == schema["required"] == ["path", "name", "source"]
+    assert list(schema["properties"]) == schema["required"] == ["path", "source"]
     assert schema["properties"]["path"]["enum"] == [pager]
-    assert schema["properties"]["name"]["enum"] == ["last_page", "Pager.pages", "Pager.go", "Pager"]
+    source = schema["properties"]["source"]
+    assert source["contentMediaType"] == "text/x-python"
+    assert "last_page or Pager.pages or Pager.go or Pager" in source["description"]
+    assert (ctx.workspace / pager).read_text().strip() in source["description"]
     assert schema["additionalProperties"] is False
 
 

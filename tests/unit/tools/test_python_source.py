@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.tools.python_source import NotReplaced, definitions, replaced
+from gateway.tools.python_source import NotReplaced, changed_by, definitions, replaced
 from gateway.tools.source_text import SourceText, decode
 
 _FUNCTION = st.builds(
@@ -64,3 +64,54 @@ def test_a_new_definition_that_differs_in_words_only_is_refused_and_a_docstring_
         replaced(old, "half", "def half(n):\n    return (n // 2)")
     text, _ = replaced(old, "half", "def half(n):\n    return n / 2")
     assert text == 'def half(n):\n    """Half of n."""\n    return n / 2\n'
+
+
+_BOOK = """def count(n):
+    return n // 2
+
+
+def other(n):
+    return n
+
+
+class Book:
+    def page(self):
+        return 1
+
+    def last(self):
+        return 2
+"""
+_COUNT = "def count(n):\n    return n // 2 + 1\n"
+_OTHER = "def other(n):\n    return n\n"
+_PAGE = "def page(self):\n    return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (_COUNT, "count"),
+        (f"```python\n{_COUNT}```", "count"),
+        (f"import math\n\n\n{_OTHER}\n\n{_COUNT}", "count"),  # what stands beside it is as it was
+        (_OTHER, "other"),
+        (_PAGE, "Book.page"),
+        ("class Book:\n    def page(self):\n        return 0\n", "Book.page"),
+        ("class Book:\n    def page(self):\n        return 0\n    def last(self):\n        return 9\n", "Book"),
+        (f"{_COUNT}\n\ndef helper():\n    return 3\n", "count"),
+    ],
+)
+def test_a_new_source_tells_which_definition_it_changes(source: str, name: str) -> None:
+    assert changed_by(source, _BOOK) == name
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (f"{_COUNT}\n\n{_PAGE}", "changes count, Book.page: change one of them at a time"),
+        ("def missing(): ...\n", "defines missing. Write one of the file's own definitions: count, other, Book"),
+        ("x = 1\n", "defines nothing"),
+        ("def count(n:\n", "not valid Python: line 1"),
+    ],
+)
+def test_a_new_source_that_does_not_tell_what_it_changes_is_refused(source: str, words: str) -> None:
+    with pytest.raises(NotReplaced, match=words.replace("(", r"\(")):
+        changed_by(source, _BOOK)

@@ -1,0 +1,113 @@
+"""What a model is told about code that it has to write anew."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.tools.code_brief import brief, excerpt
+from gateway.tools.registry import Situation
+from gateway.tools.workspace import Workspace
+
+PAGER = '''"""Pages."""
+
+SIZE = 10
+
+
+def count(items, size=SIZE):
+    """How many pages there are."""
+    return len(items) // size
+
+
+def other(x):
+    if x:
+        return 1
+    return 2
+
+
+class Book:
+    """Bound."""
+
+    def page(self, n):
+        return n - 1
+'''
+TEST = "from pager import count\n\n\ndef test_count():\n    assert count([1], 2) == 1\n"
+SAID = "count([1], 2) gave 0, but must give 1"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "pager.py").write_text(PAGER)
+    (tmp_path / "test_pager.py").write_text(TEST)
+    return Workspace(tmp_path)
+
+
+def run(message: str) -> dict[str, Any]:
+    files = [{"path": "test_pager.py", "line": 5, "function": "test_count"}]
+    data = {"passed": 0, "failed": 1, "failures": [{"test": "t", "message": f"{message}\nassert …", "files": files}]}
+    return {"tool": "test.run", "args": {}, "ok": False, "text": "", "data": data}
+
+
+def told(workspace: Workspace, candidate: int = 1, failed: str = "", names: tuple[str, ...] = ("count",)) -> str:
+    situation = Situation("fix it", (), (run(SAID),), candidate, (run(failed),) if failed else ())
+    return brief(workspace, "pager.py", names, situation)
+
+
+def test_it_has_the_code_the_test_and_what_the_test_says(workspace: Workspace) -> None:
+    text = told(workspace)
+    assert PAGER.strip() in text
+    assert "def test_count():\n    assert count([1], 2) == 1\n```" in text
+    assert f"What it says: {SAID}\n" in text
+    assert text.endswith("Write the corrected count, the whole of it.")
+
+
+def test_every_second_candidate_does_not_see_what_stands_there(workspace: Workspace) -> None:
+    text = told(workspace, candidate=2)
+    assert "len(items)" not in text
+    assert '    """How many pages there are."""\n    ...  # to be written\n' in text
+    assert f"With the old count: {SAID}" in text
+    assert "len(items)" in told(workspace, candidate=3)
+
+
+def test_several_definitions_take_turns_at_being_hidden(workspace: Workspace) -> None:
+    names = ("count", "other")
+    assert "count or other" in told(workspace, 1, names=names)
+    assert "len(items)" not in told(workspace, 2, names=names)
+    assert "if x:" not in told(workspace, 4, names=names) and "len(items)" in told(workspace, 4, names=names)
+    assert "len(items)" not in told(workspace, 6, names=names)
+
+
+def test_the_candidate_before_is_mentioned_where_it_failed_in_another_way(workspace: Workspace) -> None:
+    assert "Another try was wrong too: count([1], 2) gave 7" in told(workspace, 2, "count([1], 2) gave 7")
+    assert "Another try" not in told(workspace, 2, SAID)
+
+
+def test_without_a_failing_test_nothing_is_hidden(workspace: Workspace) -> None:
+    text = brief(workspace, "pager.py", ("count",), Situation("make it faster", candidate=2))
+    assert PAGER.strip() in text and "What it says" not in text
+
+
+def test_a_long_file_is_cut_to_the_named_definitions_and_its_top_level() -> None:
+    text = excerpt(PAGER, ["Book.page"], limit=200)
+    assert text == (
+        '"""Pages."""\n\nSIZE = 10\n\n\n# …\n\n\n# …\n\n\n'
+        'class Book:\n    """Bound."""\n\n    def page(self, n):\n        return n - 1'
+    )
+
+
+names = st.sampled_from(["count", "other", "Book.page", "Book"])
+
+
+@given(st.sets(names, min_size=1).map(sorted), st.one_of(st.just(""), names), st.integers(20, 600))
+def test_an_excerpt_keeps_its_limit_and_is_python_where_it_is_not_cut(
+    shown: list[str], hidden: str, limit: int
+) -> None:
+    text = excerpt(PAGER, shown, hidden, limit)
+    assert len(text) <= limit + len("\n# … cut")
+    if not text.endswith("# … cut") and "# …" not in text:
+        ast.parse(text)

@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-from gateway.tools.python_source import Definition, definitions
+from gateway.tools.python_source import Definition, NotReplaced, definitions, replaced
 from gateway.tools.registry import Situation
 from gateway.tools.relevance import failed_test, failures_of, last_failure
-from gateway.tools.source_text import decode
+from gateway.tools.source_text import SourceText, decode
 from gateway.tools.workspace import Workspace
 
 MAX_CODE = 3_500  # characters of the file that are shown: about 900 tokens
-MAX_TEST = 800  # and of the failing test
+MAX_TEST = 1_000  # and of the failing tests
+SHOWN = 3  # failures
 TURNED = 3  # definitions that take turns at being hidden
 
 
 def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situation) -> str:
     """The task of writing one of the named definitions, in words for a model.
 
-    Every second candidate has to be written without the sight of what stands there: a small model copies what it sees,
-    faults and all.
+    A candidate that failed fewer tests than the code as it stands is the base of the next. Every second candidate has
+    to be written without the sight of what stands there: a small model copies what it sees, faults and all.
     """
     text = decode(workspace.read(path), path).text
-    failures = last_failure(situation)
+    found = last_failure(situation)
     hidden = ""
-    if failures and situation.candidate and situation.candidate % 2 == 0:
+    if found and situation.candidate and situation.candidate % 2 == 0:
         hidden = names[(situation.candidate // 2 - 1) % min(len(names), TURNED)]
+    tried = list(_tried(path, situation.tried))
+    best = min(tried, key=lambda each: len(each.failures), default=None)
+    if not hidden and best is not None and len(best.failures) < len(found):
+        text, found = best.applied_to(text), best.failures
     said = [f"{path}:", _block(excerpt(text, names, hidden))]
-    if failures:
-        if test := failed_test(workspace, failures[0]):
-            said += ["The test that fails:", _block(test[:MAX_TEST])]
-        seen = _first_line(failures[0]["message"])
-        said.append(f"With the old {hidden}: {seen}" if hidden else f"What it says: {seen}")
-        tried = [_first_line(each["message"]) for each in failures_of(situation.failed)]
-        if tried and tried[0] != seen:
-            said.append(f"Another try was wrong too: {tried[0]}")
+    if found:
+        tests = dict.fromkeys(filter(None, (failed_test(workspace, each) for each in found[:SHOWN])))
+        if tests:
+            said += ["It has to pass:", _block("\n\n\n".join(tests)[:MAX_TEST])]
+        messages = list(dict.fromkeys(_first_line(each["message"]) for each in found[:SHOWN]))
+        said.append("\n".join([f"With the old {hidden}:" if hidden else "What is wrong:", *messages]))
+        last = _first_line(tried[-1].failures[0]["message"]) if tried else ""
+        if last and last not in messages:
+            said.append(f"Another try was wrong too: {last}")
     if hidden:
         said.append(f"The function {hidden} has to be written anew: what stood there was wrong. Write the whole of it.")
     elif len(names) == 1:
@@ -43,6 +52,31 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
     else:
         said.append(f"Write the one that is wrong, corrected, the whole of it: {' or '.join(names)}.")
     return "\n\n".join(said)
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A new source for a definition, and the tests that failed with it."""
+
+    name: str
+    source: str
+    failures: list[Mapping[str, Any]]
+
+    def applied_to(self, text: str) -> str:
+        try:
+            return replaced(SourceText(text), self.name, self.source)[0]
+        except NotReplaced:
+            return text
+
+
+def _tried(path: str, results: Sequence[Mapping[str, Any]]) -> Iterator[_Try]:
+    """The candidates that were made in a file, judged by the tests that followed, and undone."""
+    for made, judged in pairwise(results):
+        if made["tool"] == "file.edit" and made["ok"] and judged["tool"] == "test.run":
+            name, source = made["data"].get("name"), made["args"].get("source")
+            failures = failures_of([judged])
+            if name and source and failures and made["data"]["path"] == path:
+                yield _Try(name, source, failures)
 
 
 def excerpt(text: str, names: Sequence[str], hidden: str = "", limit: int = MAX_CODE) -> str:

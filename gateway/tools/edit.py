@@ -74,7 +74,8 @@ def _last_seen(situation: Situation) -> str | None:
 async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     """Change a file of the workspace: replace a Python function, method or class by its name, or exact text.
 
-    data: {path, before: sha256, after: sha256, changed: what, for people}; {path} alone where nothing was changed.
+    data: {path, name: of the definition or empty, before: sha256, after: sha256, changed: what, for people}; {path}
+    alone where nothing was changed.
     """
     workspace = Workspace(ctx.workspace)
     path = workspace.relative(args.path)
@@ -93,7 +94,7 @@ async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     said = "; ".join([f"changed {name} in {path}" if name else f"changed {path}", *notes])
     return ToolResult(
         text=f"{said}\n{_diff(old.text, text)}",
-        data={"path": path, "before": change.before, "after": change.after, "changed": said},
+        data={"path": path, "name": name, "before": change.before, "after": change.after, "changed": said},
     )
 
 

@@ -56,15 +56,15 @@ class ToolContext:
 class Situation:
     """What a tool may look at to narrow its own schema: the request, the goals, and this task's results so far.
 
-    Each result is `{"tool", "args", "ok", "text", "data"}`, oldest first. In a TRY, `candidate` counts from 1, and
-    `failed` are the results of the candidate before; those of candidates that were undone are not among `results`.
+    Each result is `{"tool", "args", "ok", "text", "data"}`, oldest first. In a TRY, `candidate` counts from 1.
+    What candidates gave that were undone is not among `results`, but among `tried`.
     """
 
     request: str
     goals: tuple[str, ...] = ()
     results: tuple[Mapping[str, Json], ...] = ()
     candidate: int = 0
-    failed: tuple[Mapping[str, Json], ...] = ()
+    tried: tuple[Mapping[str, Json], ...] = ()
 
 
 Schema = dict[str, Any]

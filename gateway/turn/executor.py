@@ -33,7 +33,9 @@ from gateway.turn.sections import sections
 from gateway.turn.state import Entry, Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
 
-CANDIDATE_TEMPERATURE = 0.7
+CANDIDATE_TEMPERATURE = 0.7  # of the second candidate of a TRY; the later ones go further, lest they repeat it
+WARMER = 0.1
+WARMEST = 1.1
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
     ) -> Decided:
         """The arguments of the only legal call: which call it is, code has decided."""
         record = sections(self._context.request, latest_candidate(state), visit.artifacts)
-        temperature = CANDIDATE_TEMPERATURE if move.candidate > 1 else None
+        temperature = temperature_of(move.candidate)
         code = code_argument(move, dict(schema))
         if code is not None:
             question = code_question(schema["properties"][code], move)
@@ -169,13 +171,13 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         wanted = sorted({name for move in moves for name in tools_of(move, allowed)})
         if not wanted:
             return {}
-        standing, failed = told_apart(state.mine())
+        standing, tried = told_apart(state.mine())
         asked = {
             "tools": wanted,
             "goals": list(state.plan.goals),
             "results": [entry.result for entry in standing],
             "candidate": max((move.candidate for move in moves), default=0),
-            "failed": [entry.result for entry in failed],
+            "tried": [entry.result for entry in tried],
         }
         found: dict[str, Any] = await visit.call("tools.schemas", asked)
         return found
@@ -213,16 +215,21 @@ def latest_candidate(state: TurnState) -> TurnState:
 
 
 def told_apart(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The calls whose results still hold, and those of the last candidate that was undone."""
+    """The calls whose results still hold, and those of candidates that were undone."""
     standing: list[Entry] = []
-    failed: list[Entry] = []
+    tried: list[Entry] = []
     for candidate, group in groupby(entries, lambda entry: entry.candidate):
         calls = list(group)
         if candidate and any(entry.undone for entry in calls):
-            failed = calls
+            tried += calls
         else:
             standing += calls
-    return standing, failed
+    return standing, tried
+
+
+def temperature_of(candidate: int) -> float | None:
+    """None where the recipe's own holds: no TRY, or its first candidate."""
+    return min(WARMEST, CANDIDATE_TEMPERATURE + WARMER * (candidate - 2)) if candidate > 1 else None
 
 
 def offered(moves: Sequence[Move], state: TurnState) -> tuple[Move, ...]:

@@ -147,11 +147,11 @@ def _summary(path: Path) -> str:
 
 def _schemas(registry: Registry, told: _Told) -> Any:
     async def schemas(args: Json, scope: Scope) -> Json:
-        results, failed = (
-            tuple(load_result(scope.artifacts, sha256) for sha256 in args.get(key, ())) for key in ("results", "failed")
+        results, tried = (
+            tuple(load_result(scope.artifacts, sha256) for sha256 in args.get(key, ())) for key in ("results", "tried")
         )
         goals = tuple(args["goals"])
-        situation = Situation(told.context.request, goals, results, args.get("candidate", 0), failed)
+        situation = Situation(told.context.request, goals, results, args.get("candidate", 0), tried)
         context = told.tool_context(scope)
         found: dict[str, Json] = {}
         for name in args["tools"]:

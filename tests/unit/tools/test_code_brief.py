@@ -38,6 +38,7 @@ class Book:
 '''
 TEST = "from pager import count\n\n\ndef test_count():\n    assert count([1], 2) == 1\n"
 SAID = "count([1], 2) gave 0, but must give 1"
+MORE = "count([1, 2, 3], 2) gave 1, but must give 2"
 
 
 @pytest.fixture
@@ -47,31 +48,37 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
-def run(message: str) -> dict[str, Any]:
+def run(*messages: str) -> dict[str, Any]:
     files = [{"path": "test_pager.py", "line": 5, "function": "test_count"}]
-    data = {"passed": 0, "failed": 1, "failures": [{"test": "t", "message": f"{message}\nassert …", "files": files}]}
+    failures = [{"test": "t", "message": f"{message}\nassert …", "files": files} for message in messages]
+    data = {"passed": 0, "failed": len(failures), "failures": failures}
     return {"tool": "test.run", "args": {}, "ok": False, "text": "", "data": data}
 
 
-def told(workspace: Workspace, candidate: int = 1, failed: str = "", names: tuple[str, ...] = ("count",)) -> str:
-    situation = Situation("fix it", (), (run(SAID),), candidate, (run(failed),) if failed else ())
+def edit(source: str) -> dict[str, Any]:
+    data = {"path": "pager.py", "name": "count", "before": "a", "after": "b"}
+    return {"tool": "file.edit", "args": {"source": source}, "ok": True, "text": "", "data": data}
+
+
+def told(workspace: Workspace, candidate: int = 1, *tried: dict[str, Any], names: tuple[str, ...] = ("count",)) -> str:
+    situation = Situation("fix it", (), (run(SAID, MORE),), candidate, tried)
     return brief(workspace, "pager.py", names, situation)
 
 
 def test_it_has_the_code_the_test_and_what_the_test_says(workspace: Workspace) -> None:
     text = told(workspace)
     assert PAGER.strip() in text
-    assert "def test_count():\n    assert count([1], 2) == 1\n```" in text
-    assert f"What it says: {SAID}\n" in text
+    assert text.count("def test_count():\n    assert count([1], 2) == 1") == 1
+    assert f"What is wrong:\n{SAID}\n{MORE}\n" in text
     assert text.endswith("Write the corrected count, the whole of it.")
 
 
 def test_every_second_candidate_does_not_see_what_stands_there(workspace: Workspace) -> None:
-    text = told(workspace, candidate=2)
+    text = told(workspace, 2)
     assert "len(items)" not in text
     assert '    """How many pages there are."""\n    ...  # to be written\n' in text
-    assert f"With the old count: {SAID}" in text
-    assert "len(items)" in told(workspace, candidate=3)
+    assert f"With the old count:\n{SAID}\n{MORE}" in text
+    assert "len(items)" in told(workspace, 3)
 
 
 def test_several_definitions_take_turns_at_being_hidden(workspace: Workspace) -> None:
@@ -82,14 +89,25 @@ def test_several_definitions_take_turns_at_being_hidden(workspace: Workspace) ->
     assert "len(items)" not in told(workspace, 6, names=names)
 
 
-def test_the_candidate_before_is_mentioned_where_it_failed_in_another_way(workspace: Workspace) -> None:
-    assert "Another try was wrong too: count([1], 2) gave 7" in told(workspace, 2, "count([1], 2) gave 7")
-    assert "Another try" not in told(workspace, 2, SAID)
+def test_the_last_try_is_mentioned_where_it_failed_in_another_way(workspace: Workspace) -> None:
+    source = "def count(items, size=SIZE):\n    return 7\n"
+    assert "Another try was wrong too: it gave 7" in told(workspace, 2, edit(source), run("it gave 7"))
+    assert "Another try" not in told(workspace, 2, edit(source), run(SAID))
+
+
+def test_a_try_that_failed_fewer_tests_is_the_base_of_the_next(workspace: Workspace) -> None:
+    better = 'def count(items, size=SIZE):\n    """How many pages there are."""\n    return len(items) // size + 1\n'
+    worse = better.replace("+ 1", "+ 2")
+    tried = (edit(better), run(MORE), edit(worse), run(SAID, MORE))
+    text = told(workspace, 3, *tried)
+    assert better.strip() in text and "def other(x):" in text
+    assert f"What is wrong:\n{MORE}\n" in text
+    assert "return len(items) // size\n" in told(workspace, 3, *tried[2:]), "as many failures are no progress"
 
 
 def test_without_a_failing_test_nothing_is_hidden(workspace: Workspace) -> None:
     text = brief(workspace, "pager.py", ("count",), Situation("make it faster", candidate=2))
-    assert PAGER.strip() in text and "What it says" not in text
+    assert PAGER.strip() in text and "What is wrong" not in text
 
 
 def test_a_long_file_is_cut_to_the_named_definitions_and_its_top_level() -> None:

@@ -23,6 +23,7 @@ from gateway.llm.local.registration import Registration, ServerAddress
 POLL_S = 5.0
 ALIVE_TIMEOUT_S = 2.0  # others hold the lock for a moment, to see whether a server does
 CACHE_RAM_MIB = 2048  # prompts that were pushed out of their slot: 28 kB a token for the largest model
+GUESSED_AFTER, GUESSED = 4, 8  # tokens that have to be the same, and tokens guessed then
 LOG_WARNINGS = 2  # llama.cpp's scale; prompts are not logged
 
 
@@ -89,6 +90,9 @@ def _start(model: LocalModel, file: Path, address: ServerAddress, port: int) -> 
     params.cache_ram_mib = CACHE_RAM_MIB
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
+    # Text that stands in the prompt already, such as code to be rewritten, is guessed ahead, and checked in one go.
+    params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
+    params.speculative.ngram_simple.size_n, params.speculative.ngram_simple.size_m = GUESSED_AFTER, GUESSED
     params.endpoint_metrics = True
     params.ui = False
     params.verbosity = LOG_WARNINGS

@@ -10,12 +10,12 @@ from typing import Any
 
 from gateway.tools.python_source import Definition, NotReplaced, definitions, replaced
 from gateway.tools.registry import Situation
-from gateway.tools.relevance import failed_test, failures_of, last_failure
+from gateway.tools.relevance import failures_of, last_failure, tests_of
 from gateway.tools.source_text import SourceText, decode
 from gateway.tools.workspace import Workspace
 
 MAX_CODE = 3_500  # characters of the file that are shown: about 900 tokens
-MAX_TEST = 1_000  # and of the failing tests
+MAX_TEST = 1_200  # and of the tests
 SHOWN = 3  # failures
 TURNED = 3  # definitions that take turns at being hidden
 
@@ -37,8 +37,7 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
         text, found = best.applied_to(text), best.failures
     said = [f"{path}:", _block(excerpt(text, names, hidden))]
     if found:
-        tests = dict.fromkeys(filter(None, (failed_test(workspace, each) for each in found[:SHOWN])))
-        if tests:
+        if tests := tests_of(workspace, [*found, *last_failure(situation)], names):
             said += ["It has to pass:", _block("\n\n\n".join(tests)[:MAX_TEST])]
         messages = list(dict.fromkeys(_first_line(each["message"]) for each in found[:SHOWN]))
         said.append("\n".join([f"With the old {hidden}:" if hidden else "What is wrong:", *messages]))

@@ -87,14 +87,18 @@ def failures_of(results: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return []
 
 
-def failed_test(workspace: Workspace, failure: Mapping[str, Any]) -> str:
-    """The source of the test function of a failure; empty where it cannot be told."""
-    for frame in failure["files"]:
-        if is_test_file(frame["path"]):
-            text = _text(workspace, frame["path"])
-            for test in _around(frame["line"], definitions(text)):
-                return "\n".join(text.splitlines()[test.first - 1 : test.last])
-    return ""
+def tests_of(workspace: Workspace, failures: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str]:
+    """The sources of test functions: those that failed, then others in the same files that use what is named."""
+    wanted = {name.rpartition(".")[2] for name in names}
+    failed: list[str] = []
+    others: list[str] = []
+    for frame in (frame for failure in failures for frame in failure["files"] if is_test_file(frame["path"])):
+        text = _text(workspace, frame["path"])
+        lines, found = text.splitlines(), definitions(text)
+        failed += ["\n".join(lines[each.first - 1 : each.last]) for each in _around(frame["line"], found)]
+        using = [each for each in found if not each.is_class and each.calls() & wanted]
+        others += ["\n".join(lines[each.first - 1 : each.last]) for each in using]
+    return list(dict.fromkeys([*failed, *others]))
 
 
 def _read(situation: Situation) -> set[str]:

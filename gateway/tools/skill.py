@@ -21,7 +21,7 @@ from gateway.tools.stopwords import OF_THE_TASK
 from gateway.tools.undo import replace_file
 from gateway.tools.workspace import sha256
 
-DESCRIBED = "Use this skill to "
+DESCRIBED = "Use this skill for "
 MAX_NAME = 64  # the standard's
 MAX_DESCRIPTION = 400  # the standard allows 1,024; it is read for every request
 # a few short words, so that a model that is held to it comes to an end
@@ -59,13 +59,15 @@ class SkillArgs(BaseModel):
 def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """Without `source`: quotes are not the model's to write.
 
-    The name follows from the goals, and the description begins as a skill's does, so that a small model writes one
+    The name follows from the goals, and the description begins with the topic, so that a small model writes one
     instead of repeating what one is.
     """
     properties = {name: each for name, each in schema["properties"].items() if name != "source"}
+    begins = DESCRIBED
     if name := name_of(situation):
         properties["name"] = {"const": name}
-    described = {"pattern": f'^{DESCRIBED}[^"\\\\\n]{{20,240}}$', "examples": [f"{DESCRIBED}…"]}
+        begins += f"{name.replace('-', ' ')}: "
+    described = {"pattern": f'^{begins}[^"\\\\\n]{{20,240}}$', "examples": [f"{begins}…"]}
     properties["description"] = {"type": "string", **described}
     steps = {key: each for key, each in properties["instructions"].items() if key != "description"}
     properties["instructions"] = {**steps, "examples": [["First …", "Then …", "Finally …"]]}

@@ -36,7 +36,20 @@ class Book:
     def page(self, n):
         return n - 1
 '''
-TEST = "from pager import count\n\n\ndef test_count():\n    assert count([1], 2) == 1\n"
+TEST = """from pager import count
+
+
+def test_other():
+    assert True
+
+
+def test_none():
+    assert count([]) == 0
+
+
+def test_count():
+    assert count([1], 2) == 1
+"""
 SAID = "count([1], 2) gave 0, but must give 1"
 MORE = "count([1, 2, 3], 2) gave 1, but must give 2"
 
@@ -49,7 +62,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def run(*messages: str) -> dict[str, Any]:
-    files = [{"path": "test_pager.py", "line": 5, "function": "test_count"}]
+    files = [{"path": "test_pager.py", "line": 13, "function": "test_count"}]
     failures = [{"test": "t", "message": f"{message}\nassert …", "files": files} for message in messages]
     data = {"passed": 0, "failed": len(failures), "failures": failures}
     return {"tool": "test.run", "args": {}, "ok": False, "text": "", "data": data}
@@ -65,10 +78,11 @@ def told(workspace: Workspace, candidate: int = 1, *tried: dict[str, Any], names
     return brief(workspace, "pager.py", names, situation)
 
 
-def test_it_has_the_code_the_test_and_what_the_test_says(workspace: Workspace) -> None:
+def test_it_has_the_code_what_it_has_to_pass_and_what_a_test_says(workspace: Workspace) -> None:
     text = told(workspace)
     assert PAGER.strip() in text
-    assert text.count("def test_count():\n    assert count([1], 2) == 1") == 1
+    failing, passing = "def test_count():\n    assert count([1], 2) == 1", "def test_none():\n    assert count([]) == 0"
+    assert f"It has to pass:\n\n```python\n{failing}\n\n\n{passing}\n```" in text
     assert f"What is wrong:\n{SAID}\n{MORE}\n" in text
     assert text.endswith("Write the corrected count, the whole of it.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 MASK = "[redacted]"
 SHORTEST = 8  # a shorter value stands in too many innocent texts
+WORD = 40  # characters
 
 SECRET_NAME = re.compile(r"(^|_)(KEY|TOKEN|SECRET)$|PASSWORD$", re.IGNORECASE)
 
@@ -38,15 +40,17 @@ def redactor(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], 
     named = (value for name, value in environ.items() if SECRET_NAME.search(name))
     pattern = re.compile("|".join([*map(re.escape, _forms([*settings.secrets(), *named])), *SHAPES]), re.DOTALL)
 
-    def redact(text: str) -> str:
+    def clean(text: str) -> str:
         for _ in range(4):
-            clean = pattern.sub(MASK, text)
-            if clean == text:
+            masked = pattern.sub(MASK, text)
+            if masked == text:
                 return text
-            text = clean
+            text = masked
         return MASK  # a secret that the masks themselves keep completing: nothing of such a text is worth the risk
 
-    return redact
+    known = lru_cache(maxsize=1024)(clean)  # names of keys, and other words that come again and again
+
+    return lambda text: known(text) if len(text) <= WORD else clean(text)
 
 
 def _forms(values: Iterable[str]) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 from pathlib import Path
 
-from gateway.engine.files import write_atomically
+from gateway.engine.files import write_atomically, write_new
 from gateway.errors import StoreError
 
 
 class ArtifactStore:
-    """A directory of immutable files; `put` is atomic and does nothing where the content is already there."""
+    """A directory of immutable files; `put` does nothing where the content is already there."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -21,16 +23,29 @@ class ArtifactStore:
     def put(self, data: bytes) -> str:
         """Store and return the sha256, in hex; StoreError where the disk refuses."""
         sha256 = hashlib.sha256(data).hexdigest()
-        path = self.path(sha256)
+        path = f"{self.root}/{sha256[:2]}/{sha256}"
         try:
-            if path.exists() and path.stat().st_size == len(data):  # a loss of power may have left it empty
+            # Written in place: whoever reads it checks its hash, and a part that a crash has left is replaced here.
+            with contextlib.suppress(FileExistsError):
+                write_new(path, data)
                 return sha256
-            write_atomically(path, data)
+            if os.stat(path).st_size != len(data):
+                write_atomically(Path(path), data)
         except OSError as error:
             raise StoreError(
                 f"cannot write the artifact {path}: {error.strerror}", hint="free some disk space, then resume the run"
             ) from error
         return sha256
+
+    def show(self, sha256: str, path: Path) -> None:
+        """Let the artifact be found under another name, too; nothing is done where there is a file. Raises OSError."""
+        try:
+            os.link(f"{self.root}/{sha256[:2]}/{sha256}", path)
+        except FileExistsError:
+            pass
+        except OSError:  # the first in its folder; or another file system, or one without links
+            if not path.exists():
+                write_atomically(path, self.get(sha256))
 
     def get(self, sha256: str) -> bytes:
         try:

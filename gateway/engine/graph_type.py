@@ -44,19 +44,21 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Projection:
-    """Files that show a run: `texts` are rewritten when they change, `artifacts` (by sha256) are written once."""
+    """Files in a folder that show a run: `texts` are rewritten, `artifacts` (by sha256) are written once."""
 
-    texts: Mapping[Path, str] = field(default_factory=dict)
-    artifacts: Mapping[Path, str] = field(default_factory=dict)
+    folder: Path
+    texts: Mapping[str, str] = field(default_factory=dict)
+    artifacts: Mapping[str, str] = field(default_factory=dict)
 
-    def write(self, store: ArtifactStore) -> None:
-        """Raises StoreError where the disk refuses."""
+    def write(self, store: ArtifactStore, written: set[str]) -> None:
+        """Write what is not among `written`, to which the artifacts are added. Raises StoreError where that fails."""
         try:
-            for path, sha256 in self.artifacts.items():
-                if not path.exists():
-                    write_atomically(path, store.get(sha256))
-            for path, text in self.texts.items():
-                write_atomically(path, text.encode())
+            for name, sha256 in self.artifacts.items():
+                if name not in written:
+                    store.show(sha256, self.folder / name)
+                    written.add(name)
+            for name, text in self.texts.items():
+                write_atomically(self.folder / name, text.encode())
         except OSError as error:
             raise StoreError(
                 f"cannot write {error.filename}: {error.strerror}", hint="free some disk space, then resume the run"
@@ -64,7 +66,8 @@ class Projection:
 
     def differing(self) -> list[Path]:
         """The files whose text is another one, or that are missing."""
-        return [path for path, text in self.texts.items() if not path.exists() or path.read_text() != text]
+        paths = {self.folder / name: text for name, text in self.texts.items()}
+        return [path for path, text in paths.items() if not path.exists() or path.read_text() != text]
 
 
 @dataclass(frozen=True)

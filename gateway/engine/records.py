@@ -100,15 +100,14 @@ def plain(value: Json, redact: Redact) -> Json:
 
 
 def _clean(value: Json, redact: Redact) -> Json:
-    match value:
-        case str():
-            return redact(value if value.isascii() else value.encode("utf-8", "replace").decode())
-        case list():
-            return [_clean(each, redact) for each in value]
-        case dict():
-            return {_clean(name, redact): _clean(each, redact) for name, each in value.items()}
-        case _:
-            return value
+    kind = type(value)  # what JSON gives has no subclasses
+    if kind is str:
+        return redact(value if value.isascii() else value.encode("utf-8", "replace").decode())
+    if kind is dict:
+        return {_clean(name, redact): _clean(each, redact) for name, each in value.items()}
+    if kind is list:
+        return [_clean(each, redact) for each in value]
+    return value
 
 
 def digest_of(operation: str, shown: Json) -> str:

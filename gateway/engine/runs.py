@@ -140,6 +140,7 @@ class Runs:
         watch = None if self._watch is None else (lambda event: self._watch(row.id, event))  # type: ignore[misc]
         log = StoredLog(self.store, row.id, owned, self.store.last_seq(row.id), self.clock.now, watch)
         ports = Ports(kind.operations(row, context, pinned), self.clock, self.random, self.notify, self.redact)
+        shown: set[str] = set()
         machine = Machine(
             kind.build(context, pinned),
             ports,
@@ -149,20 +150,21 @@ class Runs:
             artifacts=self.artifacts,
             limits=row.limits,
             seed=row.seed,
-            on_persist=lambda state, _, __: self._project(log, row, context, state),
+            on_persist=lambda state, _, __: self._project(log, row, context, state, shown),
             on_attempt=self._on_attempt,
         )
         if cancelled:
             machine.cancel()
         keeper = asyncio.create_task(self._keep(log, machine, row.id))
         try:
-            self._project(log, row, context, state)
+            self._project(log, row, context, state, shown)
             return await machine.run()
         except asyncio.CancelledError:
             stopped = Progress(Status.STOPPED.value, CANCELLED)
             with contextlib.suppress(StoreError):  # not written: then it looks like a crash, and resumes as one
                 await log.append(events.RUN_INTERRUPTED, {}, progress=stopped)
-                self._project(log, row, context, replace(machine.state, status=Status.STOPPED, stop_reason=CANCELLED))
+                stopped_state = replace(machine.state, status=Status.STOPPED, stop_reason=CANCELLED)
+                self._project(log, row, context, stopped_state, shown)
             raise
         finally:
             keeper.cancel()
@@ -193,16 +195,18 @@ class Runs:
                     waited = 0.0
                     await log.renew()
 
-    def _project(self, log: StoredLog, row: RunRow, context: BaseModel, state: RunState) -> None:
+    def _project(self, log: StoredLog, row: RunRow, context: BaseModel, state: RunState, written: set[str]) -> None:
         log.check_owner()  # who was frozen and lost the run must not put old files over newer ones
-        self.project(row, context, state)
+        self.project(row, context, state, written)
 
-    def project(self, row: RunRow, context: BaseModel, state: RunState) -> None:
-        """Write the files that show the run; what they say is already in the log."""
+    def project(self, row: RunRow, context: BaseModel, state: RunState, written: set[str] | None = None) -> None:
+        """Write the files that show the run; what they say is already in the log. `written` remembers between calls
+        what need not be looked at again."""
         kind = self._type(row)
-        if kind.project is None:
-            return
-        kind.project(row, context, state, self.artifacts).write(self.artifacts)
+        if kind.project is not None:
+            kind.project(row, context, state, self.artifacts).write(
+                self.artifacts, set() if written is None else written
+            )
 
     async def resume(self, run_id: str, *, cancelled: bool = False) -> RunState:
         """Go on with a run that was interrupted, has its answer, or failed for a reason that may be gone.

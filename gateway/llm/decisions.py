@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateway.engine.ports import Json
 from gateway.errors import DecisionInvalid
@@ -21,11 +21,13 @@ BRACES = 200  # places in an answer where an object may begin: more are noise, a
 Ask = Callable[[Json, str], Awaitable[Json]]
 """The journal's call of `model.complete`: a request and the call's own name, to a response."""
 
+_Value = TypeVar("_Value")
+
 Check = Callable[[dict[str, Any]], str | None]
 """What a schema cannot say: None where the decision is fine, else what is wrong with it, in words for the model."""
 
 _CLOSED = "\n```\n"  # the end of a code block; an opening fence names its language
-_CODE = re.compile(r"(.*?)^```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"^```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL | re.MULTILINE)
 _BARE = re.compile(r"\s*(?:(?:def|async def|class|import|from)\b|@)")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
@@ -45,12 +47,10 @@ async def decide(
     return await _until_valid(ask, request, name, lambda response: _judge(response, sent, check), "JSON object")
 
 
-async def write_code(ask: Ask, request: ModelRequest, *, name: str) -> tuple[dict[str, str], list[ModelResponse]]:
-    """Ask for one block of code: small models write code far better in a fence than inside of JSON.
-
-    Gives {reasoning: what stands before the block, code: what is in it}; asked again, and failing, like `decide`.
-    """
-    request = request.model_copy(update={"stop": [_CLOSED]})
+async def write_code(ask: Ask, request: ModelRequest, *, name: str) -> tuple[str, list[ModelResponse]]:
+    """Ask for one block of code, and give what is in it: small models write code far better in a fence than inside of
+    JSON. Asked again, and failing, like `decide`."""
+    request = request.model_copy(update={"stop": [_CLOSED], "schema_name": "code block"})
     return await _until_valid(ask, request, name, _judge_code, "code block")
 
 
@@ -58,9 +58,9 @@ async def _until_valid(
     ask: Ask,
     request: ModelRequest,
     name: str,
-    judge: Callable[[ModelResponse], tuple[dict[str, Any] | None, str]],
+    judge: Callable[[ModelResponse], tuple[_Value | None, str]],
     form: str,
-) -> tuple[dict[str, Any], list[ModelResponse]]:
+) -> tuple[_Value, list[ModelResponse]]:
     responses: list[ModelResponse] = []
     reason, messages = "", request.messages
     for attempt in range(AGAIN + 1):
@@ -130,16 +130,16 @@ def _judge(response: ModelResponse, schema: dict[str, Any], check: Check | None)
     return None, reason
 
 
-def _judge_code(response: ModelResponse) -> tuple[dict[str, Any] | None, str]:
+def _judge_code(response: ModelResponse) -> tuple[str | None, str]:
     """The first block of code, or all of an answer that has no block and begins like code."""
     text = _THINKING.sub("", response.text)
-    found = _CODE.match(text)
-    before, code = found.groups() if found else ("", text if _BARE.match(text) else "")
+    found = _CODE.search(text)
+    code = found.group(1) if found else text if _BARE.match(text) else ""
     if response.finish_reason == "length":
         return None, "it was cut off"
     if not code.strip():
         return None, "it holds no code block"
-    return {"reasoning": before.strip(), "code": code}, ""
+    return code, ""
 
 
 def _is_wrapped(schema: dict[str, Any]) -> bool:

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -88,15 +90,19 @@ class Tool:
 
     def schema(self, ctx: ToolContext | None = None, situation: Situation | None = None) -> Schema:
         """JSON schema of the arguments; narrowed to what there is, where the situation is given."""
-        schema = self.args.model_json_schema()
-        schema.setdefault("properties", {})
-        schema["additionalProperties"] = False
+        schema: Schema = json.loads(_schema_of(self.args))  # a new one each time, since narrowing may change it
         if self.narrow is not None and ctx is not None and situation is not None:
             schema = self.narrow(schema, ctx, situation)
         return schema
 
     def effect_of(self, args: BaseModel) -> Effect:
         return self.effect if isinstance(self.effect, Effect) else self.effect(args)
+
+
+@cache
+def _schema_of(args: type[BaseModel]) -> str:
+    """Kept as text: pydantic takes long to make it."""
+    return json.dumps({"properties": {}, **args.model_json_schema(), "additionalProperties": False})
 
 
 def tool(

@@ -27,7 +27,11 @@ MAX_DESCRIPTION = 400  # the standard allows 1,024; it is read for every request
 # a few short words, so that a model that is held to it comes to an end
 NAME_PATTERN = "^[a-z][a-z0-9]{1,15}(-[a-z0-9]{1,15}){0,3}$"
 
-Step = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=300)]
+MAX_STEP = 500
+MAX_SHOWN = 4_000  # characters of what research found, for who writes the steps
+MARKER = re.compile(r"^\s{0,3}(?:\d+[.)]|[-*+])\s+")  # of a list's item
+
+Step = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=MAX_STEP)]
 
 
 class SkillArgs(BaseModel):
@@ -37,7 +41,9 @@ class SkillArgs(BaseModel):
     description: str = Field(
         min_length=10, max_length=MAX_DESCRIPTION, description="one sentence: what the skill does and when to use it"
     )
-    instructions: list[Step] = Field(min_length=3, max_length=6, description="short steps that tell how to do it")
+    instructions: list[Step] = Field(
+        min_length=3, max_length=8, description="short steps that tell how to do it; or a text that lists them"
+    )
     source: list[Found] = Field([], description="passages that research found")
 
     @field_validator("name")
@@ -49,6 +55,11 @@ class SkillArgs(BaseModel):
             raise ValueError("a skill's name needs at least one letter or digit")
         return slug
 
+    @field_validator("instructions", mode="before")
+    @classmethod
+    def _listed(cls, instructions: object) -> object:
+        return steps_of(instructions) if isinstance(instructions, str) else instructions
+
     @field_validator("description")
     @classmethod
     def _one_line(cls, description: str) -> str:
@@ -56,24 +67,59 @@ class SkillArgs(BaseModel):
         return re.sub(r"-{3,}", "—", " ".join(description.split()))
 
 
-def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """Without `source`: quotes are not the model's to write.
+def steps_of(text: str) -> list[str]:
+    """The items of a Markdown list: what stands below one belongs to it, what stands before the first is left out."""
+    steps: list[str] = []
+    for line in text.splitlines():
+        if MARKER.match(line):
+            steps.append(MARKER.sub("", line).strip())
+        elif steps and line.strip():
+            steps[-1] += f" {line.strip()}"
+    return [step[:MAX_STEP] for step in steps[:8]]
 
-    The name follows from the goals, and the description begins with the topic, so that a small model writes one
-    instead of repeating what one is.
-    """
-    properties = {name: each for name, each in schema["properties"].items() if name != "source"}
-    begins = DESCRIBED
-    if name := name_of(situation):
+
+def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
+    """To the steps, as a text: `source` is research's, the name follows from the goals, the description from both."""
+    given = schema["properties"]
+    passages = _passages(situation)
+    properties = {"name": given["name"], "description": given["description"]}
+    name = name_of(situation)
+    if name:
+        topic = name.replace("-", " ")
         properties["name"] = {"const": name}
-        begins += f"{name.replace('-', ' ')}: "
-    described = {"pattern": f'^{begins}[^"\\\\\n]{{20,240}}$', "examples": [f"{begins}…"]}
-    properties["description"] = {"type": "string", **described}
-    steps = {key: each for key, each in properties["instructions"].items() if key != "description"}
-    properties["instructions"] = {**steps, "examples": [["First …", "Then …", "Finally …"]]}
-    narrowed = {**schema, "properties": properties}
-    narrowed.pop("$defs", None)
-    return narrowed
+        headings = dict.fromkeys(each["heading"] for each in passages)
+        about = f"{DESCRIBED}{topic}: {', '.join(headings)}" if headings else f"{DESCRIBED}{topic}."
+        properties["description"] = {"const": about[:MAX_DESCRIPTION]}
+    properties["instructions"] = {
+        "type": "string",
+        "contentMediaType": "text/markdown",
+        "description": _brief(topic if name else situation.request, passages, situation),
+    }
+    without = {key: each for key, each in schema.items() if key != "$defs"}
+    return {**without, "properties": properties, "required": list(properties)}
+
+
+def _passages(situation: Situation) -> list[dict[str, str]]:
+    """What the last research of the task found."""
+    for result in reversed(situation.results):
+        if result["tool"] == "internet.research" and result["ok"]:
+            return list(result["data"]["passages"])
+    return []
+
+
+def _brief(topic: str, passages: list[dict[str, str]], situation: Situation) -> str:
+    """The task of writing a skill's steps, in words for a model."""
+    found = "\n\n".join(f"{each['heading']}:\n{each['quote']}" for each in passages)[:MAX_SHOWN]
+    said = ["What the documentation says:", _fenced(found, "")] if found else []
+    last = situation.results[-1] if situation.results else None
+    if last is not None and last["tool"] == "skill.generator" and not last["ok"]:
+        said.append(f"The last try was refused: {last['text'][:300]}")
+    source = ", from what stands above" if found else ""
+    said.append(
+        f"Write down how a programmer works with {topic}: 3 to 6 numbered steps{source}. Each step is one or two "
+        "sentences, and names what to write or call in `backticks`. Answer with the numbered list and no other text."
+    )
+    return "\n\n".join(said)
 
 
 def name_of(situation: Situation) -> str:

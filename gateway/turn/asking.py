@@ -70,7 +70,7 @@ class Asker:
         value, responses = await decisions.decide(ask, request, schema=schema, name=recipe, check=check)
         return Asked(value, pack, len(responses))
 
-    async def write_code(
+    async def write(
         self,
         visit: Visit,
         state: TurnState,
@@ -78,24 +78,19 @@ class Asker:
         sections: Sequence[Section],
         question: str,
         *,
+        code: bool = False,
         temperature: float | None = None,
     ) -> Asked:
-        """One block of code, {reasoning, code}."""
+        """Free text; with `code`, what stands in its block of code."""
         request, pack = self._request(visit, state, recipe, sections, question, {}, temperature)
-        request = request.model_copy(update={"schema_name": "code block"})
 
         async def ask(asked: Json, name: str) -> Json:
             return await visit.call("model.complete", asked, name=name)
 
-        value, responses = await decisions.write_code(ask, request, name=recipe)
-        return Asked(value, pack, len(responses))
-
-    async def write(
-        self, visit: Visit, state: TurnState, recipe: str, sections: Sequence[Section], question: str
-    ) -> Asked:
-        """Free text."""
-        request, pack = self._request(visit, state, recipe, sections, question, {}, None)
-        response = ModelResponse.model_validate(await visit.call("model.complete", request.model_dump(), name=recipe))
+        if code:
+            text, responses = await decisions.write_code(ask, request, name=recipe)
+            return Asked(text, pack, len(responses))
+        response = ModelResponse.model_validate(await ask(request.model_dump(), recipe))
         return Asked(response.text.strip(), pack, 1)
 
     def _request(

@@ -29,11 +29,11 @@ def project(home: Path) -> Callable[[RunRow, TurnContext, RunState, ArtifactStor
         data = state.data
         assert isinstance(data, TurnState)
         if data.pending is not None and state.status is Status.RUNNING:
-            return Projection()  # the document shows a call with its result, which comes next
-        kept = {folder / "packs" / f"{n:02d}-{pack.recipe}.md": pack.sha256 for n, pack in enumerate(data.packs, 1)}
+            return Projection(folder)  # the document shows a call with its result, which comes next
+        kept = {f"packs/{n:02d}-{pack.recipe}.md": pack.sha256 for n, pack in enumerate(data.packs, 1)}
         for number, entry in enumerate(data.entries, 1):
-            kept[folder / result_name(number, entry)] = entry.result
-        return Projection({folder / "context.md": render(row, context, state, artifacts)}, kept)
+            kept[result_name(number, entry)] = entry.result
+        return Projection(folder, {"context.md": render(row, context, state, artifacts)}, kept)
 
     return projection
 

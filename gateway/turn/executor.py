@@ -18,17 +18,17 @@ from gateway.turn.parts import Parts
 from gateway.turn.patterns.cursor import Cursor, Move, MoveKind
 from gateway.turn.patterns.decision import (
     arguments_schema,
-    code_argument,
     decision_schema,
     forced,
     match,
     settled,
     single_call,
+    text_argument,
     tools_of,
 )
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
-from gateway.turn.question import argument_lines, code_question, skeleton
+from gateway.turn.question import argument_lines, is_code, skeleton, text_question
 from gateway.turn.sections import sections
 from gateway.turn.state import Entry, Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
@@ -121,13 +121,19 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         """The arguments of the only legal call: which call it is, code has decided."""
         record = sections(self._context.request, latest_candidate(state), visit.artifacts)
         temperature = temperature_of(move.candidate)
-        code = code_argument(move, dict(schema))
-        if code is not None:
-            question = code_question(schema["properties"][code], move)
-            asked = await self._asker.write_code(
-                visit, state, "code_argument", record, question, temperature=temperature
+        text = text_argument(move, dict(schema))
+        if text is not None:
+            argument = schema["properties"][text]
+            asked = await self._asker.write(
+                visit,
+                state,
+                "text_argument",
+                [],
+                text_question(argument, move),
+                code=is_code(argument),
+                temperature=temperature,
             )
-            answer = {"reasoning": asked.value["reasoning"], code: asked.value["code"]}
+            answer = {"reasoning": "", text: asked.value}
         else:
             asked = await self._asker.decide(
                 visit,

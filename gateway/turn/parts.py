@@ -16,7 +16,7 @@ from gateway.resources import Resource
 from gateway.tools.registry import Registry
 from gateway.turn.patterns.program import Program, compile_pattern
 
-RECIPES = ("planner", "task_executor", "tool_arguments", "code_argument", "responder")
+RECIPES = ("planner", "task_executor", "tool_arguments", "text_argument", "responder")
 PATTERNS = "patterns/"
 
 

@@ -10,6 +10,7 @@ from gateway.turn.patterns.cursor import Move
 from gateway.turn.patterns.decision import arguments_schema, settled
 from gateway.turn.sections import arguments
 
+CODE = "text/x-"  # begins the media types of programming languages
 SHOWN_OPTIONS = 40  # of an argument's enum
 
 
@@ -36,8 +37,15 @@ def skeleton(schema: Mapping[str, Any], move: Move) -> str:
     return f"Answer with JSON: {json.dumps(form, ensure_ascii=False)}"
 
 
-def code_question(argument: Mapping[str, Any], move: Move) -> str:
-    """How code is asked for: what the tool says about it, then the step's own words."""
-    language = str(argument["contentMediaType"]).removeprefix("text/x-").capitalize()
+def is_code(argument: Mapping[str, Any]) -> bool:
+    """Whether an argument that is a text (`contentMediaType`) is one in a programming language."""
+    return str(argument["contentMediaType"]).startswith(CODE)
+
+
+def text_question(argument: Mapping[str, Any], move: Move) -> str:
+    """How code or a text is asked for: what the tool says about it, then the step's own words."""
     said = [str(argument["description"]), f"({move.purpose})" if move.purpose else ""]
-    return "\n\n".join([*filter(None, said), f"Answer with one {language} code block and no other text."])
+    if is_code(argument):
+        language = str(argument["contentMediaType"]).removeprefix(CODE).capitalize()
+        said.append(f"Answer with one {language} code block and no other text.")
+    return "\n\n".join(filter(None, said))

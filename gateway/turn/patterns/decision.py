@@ -94,11 +94,13 @@ def single_call(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Mov
     return moves[0], names[0]
 
 
-def code_argument(move: Move, args: Schema) -> str | None:
-    """The only open argument of a call, where it is code: that is asked for as a block of code, not as JSON."""
-    left = _without(args, {**settled(args), **move.known}).get("properties", {})
-    code = [key for key, each in left.items() if str(each.get("contentMediaType", "")).startswith("text/x-")]
-    return code[0] if len(code) == len(left) == 1 else None
+def text_argument(move: Move, args: Schema) -> str | None:
+    """The only open argument of a call, where it is code or a text (`contentMediaType: text/…`): that is asked for as
+    it is, not inside of JSON, where small models write it badly."""
+    left = _without(args, {**settled(args), **move.known})
+    names = [key for key in left.get("properties", {}) if key in left.get("required", ())]
+    texts = [key for key in names if str(left["properties"][key].get("contentMediaType", "")).startswith("text/")]
+    return texts[0] if len(texts) == len(names) == 1 else None
 
 
 def arguments_schema(move: Move, args: Schema) -> Schema:

@@ -128,7 +128,7 @@ def project(row: RunRow, context: Where, state: RunState, artifacts: ArtifactSto
     home = artifacts.root.parent
     asked = state.waiting.question if state.waiting else ""
     text = f"# {row.title}\n{state.status} {state.stop_reason} {asked}\n{state.data.model_dump_json(indent=1)}\n"
-    return Projection({home / f"{row.id}.md": text})
+    return Projection(home, {f"{row.id}.md": text})
 
 
 def open_runs(home: Path, store: Store, clock: Clock | None = None) -> Runs:

@@ -93,7 +93,7 @@ class Lab:
     def _project(self, row: RunRow, context: Nothing, state: RunState, artifacts: ArtifactStore) -> Projection:
         question = state.waiting.question if state.waiting else None
         lines = [f"{state.status} {state.stop_reason} {question}", *map(str, state.data.lines)]  # type: ignore[attr-defined]
-        return Projection({self.page(row.id): "\n".join(lines) + "\n"})
+        return Projection(self.page(row.id).parent, {self.page(row.id).name: "\n".join(lines) + "\n"})
 
     def page(self, run_id: str | None = None) -> Path:
         return self.home / "pages" / f"{run_id or self.id}.md"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def test_content_that_is_there_is_not_written_again_but_an_empty_leftover_is(tmp
     before = path.stat().st_ino
     store.put(b"data")
     assert path.stat().st_ino == before
+    path.chmod(0o600)
     path.write_bytes(b"")
     store.put(b"data")
     assert path.read_bytes() == b"data"
@@ -35,6 +37,7 @@ def test_content_that_is_there_is_not_written_again_but_an_empty_leftover_is(tmp
 def test_an_artifact_that_is_missing_or_damaged_is_an_error(tmp_path: Path) -> None:
     store = ArtifactStore(tmp_path)
     name = store.put(b"data")
+    store.path(name).chmod(0o600)
     store.path(name).write_bytes(b"dato")
     with pytest.raises(StoreError, match="damaged") as caught:
         store.get(name)
@@ -51,11 +54,41 @@ def test_a_directory_that_cannot_be_made_is_an_error_with_a_hint(tmp_path: Path)
     assert "free some disk space" in caught.value.hint
 
 
-def test_a_full_disk_is_an_error_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+class Full:
+    """A file on a full disk: it takes a part of what is written."""
+
+    def __init__(self, handle: int, mode: str) -> None:
+        self.file = io.FileIO(handle, "w")
+
+    def __enter__(self) -> Full:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def write(self, data: bytes) -> None:
+        self.file.write(data[:2])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, "replace", full)
+
+def test_a_full_disk_is_an_error_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fdopen", Full)
     with pytest.raises(StoreError, match="No space left"):
         ArtifactStore(tmp_path).put(b"data")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["with links", "without links"])
+def test_an_artifact_is_shown_under_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    store = ArtifactStore(tmp_path / "artifacts")
+    sha256 = store.put(b"data")
+    for name in ("packs/one.md", "packs/two.md", "packs/one.md"):
+        store.show(sha256, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == b"data"
+    with pytest.raises(StoreError, match="missing"):
+        store.show("0" * 64, tmp_path / "packs" / "three.md")

@@ -174,20 +174,20 @@ CODE = "def f():\n    return 1"
 
 
 @pytest.mark.parametrize(
-    ("answer", "reasoning"),
+    "answer",
     [
-        (f"```python\n{CODE}\n```", ""),
-        (f"```python\n{CODE}", ""),  # a server leaves the text out at which the answer ends
-        (f"```\n{CODE}\n```\nI changed it.", ""),
-        (f"It was off by one.\n\n```python\n{CODE}\n```\n```python\nf()\n```", "It was off by one."),
-        (f"<think>Hm: ```x```</think>```python\n{CODE}\n```", ""),
-        (CODE, ""),
+        f"```python\n{CODE}\n```",
+        f"```python\n{CODE}",  # a server leaves the text out at which the answer ends
+        f"```\n{CODE}\n```\nI changed it.",
+        f"It was off by one.\n\n```python\n{CODE}\n```\n```python\nf()\n```",
+        f"<think>Hm: ```x```</think>```python\n{CODE}\n```",
+        CODE,
     ],
 )
-async def test_code_is_taken_out_of_its_block(answer: str, reasoning: str) -> None:
+async def test_code_is_taken_out_of_its_block(answer: str) -> None:
     journal = Journal(answer)
     value, responses = await write_code(journal.ask, request(), name="code")
-    assert value == {"reasoning": reasoning, "code": CODE}
+    assert value == CODE
     assert len(responses) == 1
     assert journal.asked[0][1]["stop"] == ["\n```\n"] and journal.asked[0][1]["output_schema"] is None
 

@@ -82,6 +82,42 @@ def test_models_are_not_asked_for_sources(ctx: ToolContext, registry: Registry) 
     assert "$defs" not in schema
 
 
+def test_only_the_steps_are_asked_for_with_what_research_found(ctx: ToolContext, registry: Registry) -> None:
+    found = {"tool": "internet.research", "args": {}, "ok": True, "text": "", "data": {"passages": SOURCE}}
+    situation = Situation("I want a skill about task groups", ("make a skill of task groups",), (found,))
+    properties = registry.get("skill.generator").schema(ctx, situation)["properties"]
+    assert properties["name"] == {"const": "task-groups"}
+    assert properties["description"] == {"const": "Use this skill for task groups: Groups, Tasks"}
+    steps = properties["instructions"]
+    assert steps["contentMediaType"] == "text/markdown"
+    assert "````\nGroups:\nGroups wait\n\nfor all." in steps["description"], "a fence that no quote can close"
+    assert "works with task groups: 3 to 6 numbered steps" in steps["description"]
+    refused = {"tool": "skill.generator", "args": {}, "ok": False, "text": "too short", "data": {}}
+    again = registry.get("skill.generator").schema(ctx, Situation("?", ("task groups",), (found, refused)))
+    assert "The last try was refused: too short" in again["properties"]["instructions"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        (
+            "Here:\n\n1. **Open**: `open()`.\n2. Write\n   more.\n\n3) End",
+            ["**Open**: `open()`.", "Write more.", "End"],
+        ),
+        ("- a b c\n  - d\n* e f g\n+ h i j", ["a b c", "d", "e f g", "h i j"]),
+        ("no list at all", []),
+    ],
+)
+def test_steps_are_taken_from_a_markdown_list(text: str, steps: list[str]) -> None:
+    assert skill.steps_of(text) == steps
+
+
+async def test_steps_may_come_as_a_text(call: Call) -> None:
+    assert (await call("skill.generator", **_args(instructions="1. Open it\n2. Use it\n3. Close it"))).ok
+    with pytest.raises(ValidationError):
+        SkillArgs(**_args(instructions="Open it."))
+
+
 @pytest.mark.parametrize(
     ("name", "slug"),
     [("Task Groups!", "task-groups"), ("--Été--2 ", "ete-2"), ("a" * 80, "a" * 64), ("x_y/../z", "x-y-z")],

@@ -114,7 +114,7 @@ def test_a_long_result_is_cut_in_the_document_and_whole_beside_it(tmp_path: Path
     state = RunState(node="Execute", data=TurnState(entries=(made,), packs=packs))
     said = render(ROW, context(), state, artifacts)
     assert "[… 7 more characters in results/01-test.say.json]" in said and len(said) < SHOWN + 2000
-    project(tmp_path)(ROW, context(), state, artifacts).write(artifacts)
+    project(tmp_path)(ROW, context(), state, artifacts).write(artifacts, set())
     folder = tmp_path / "turns/s/0007"
     assert json.loads((folder / "results/01-test.say.json").read_text())["text"] == "x" * (SHOWN + 7)
     assert (folder / "packs/01-planner.md").read_text() == "# Pack"

@@ -60,7 +60,7 @@ def find(kind: Kind, relative: str, extra_dirs: Sequence[Path] = ()) -> Resource
     place = PurePosixPath(relative)
     if place.is_absolute() or ".." in place.parts:
         raise ConfigError(f"{relative!r} leaves the {kind} folder")
-    for folder in extra_dirs:
+    for folder in filter(Path.is_dir, extra_dirs):
         if (folder / place).is_file():
             return Resource(relative, folder / place, "user")
     if place.as_posix() in _shipped_files(kind):

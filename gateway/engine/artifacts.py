@@ -30,21 +30,21 @@ class ArtifactStore:
                 write_new(path, data)
                 return sha256
             if os.stat(path).st_size != len(data):
-                write_atomically(Path(path), data)
+                write_atomically(path, data)
         except OSError as error:
             raise StoreError(
                 f"cannot write the artifact {path}: {error.strerror}", hint="free some disk space, then resume the run"
             ) from error
         return sha256
 
-    def show(self, sha256: str, path: Path) -> None:
+    def show(self, sha256: str, path: str) -> None:
         """Let the artifact be found under another name, too; nothing is done where there is a file. Raises OSError."""
         try:
             os.link(f"{self.root}/{sha256[:2]}/{sha256}", path)
         except FileExistsError:
             pass
         except OSError:  # the first in its folder; or another file system, or one without links
-            if not path.exists():
+            if not os.path.exists(path):
                 write_atomically(path, self.get(sha256))
 
     def get(self, sha256: str) -> bytes:

@@ -26,7 +26,7 @@ def write_new(path: str, content: bytes) -> None:
         raise
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path | str, content: bytes) -> None:
     """Write beside and rename; the folder is made. Only the owner can read the file. Raises OSError."""
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}")

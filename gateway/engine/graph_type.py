@@ -55,10 +55,10 @@ class Projection:
         try:
             for name, sha256 in self.artifacts.items():
                 if name not in written:
-                    store.show(sha256, self.folder / name)
+                    store.show(sha256, f"{self.folder}/{name}")
                     written.add(name)
             for name, text in self.texts.items():
-                write_atomically(self.folder / name, text.encode())
+                write_atomically(f"{self.folder}/{name}", text.encode())
         except OSError as error:
             raise StoreError(
                 f"cannot write {error.filename}: {error.strerror}", hint="free some disk space, then resume the run"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 
 
-def child_of(run_id: str, key: str) -> str:
-    """The run id reserved for a child call: the parent's timestamp, then 80 bits of a digest."""
+def child_of(run_id: str, call_id: str) -> str:
+    """The run id reserved for a child call: the parent's timestamp, then 80 bits of a digest of the call's id."""
     from ulid import ULID
 
-    digest = hashlib.sha256(f"{run_id}/{key}".encode()).digest()
+    digest = hashlib.sha256(call_id.encode()).digest()
     try:
         moment = ULID.from_str(run_id).bytes[:6]
     except ValueError:

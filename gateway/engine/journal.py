@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from gateway.engine import budget, events
-from gateway.engine.identity import child_of
 from gateway.engine.log import Log
 from gateway.engine.ports import Artifacts, Effect, Json, Operation, Ports, Reconciled, Scope
 from gateway.engine.records import Call, Outcome, Recorded, digest_of, error_of, plain, read
@@ -254,7 +253,6 @@ class Visit:
         return Scope(
             run_id=self.run_id,
             call_id=f"{self.run_id}/{identity}",
-            child_id=child_of(self.run_id, identity),
             limits=budget.left(self._limits, budget.add(self._used, self.spent)),
             artifacts=self.artifacts,
             clock=self._ports.clock,

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from gateway.engine.identity import child_of
+
 Json = Any  # what json.dumps takes; a recursive alias costs more in strict typing than it catches
 
 
@@ -64,16 +66,20 @@ class Scope:
     """What an operation is told about the call it runs in.
 
     `call_id` is the same for every try of one call (an idempotency key for servers that take one);
-    `child_id` is the run id reserved for a CHILD call; `limits` is what is left of the run's budgets.
+    `limits` is what is left of the run's budgets.
     """
 
     run_id: str
     call_id: str
-    child_id: str
     limits: Mapping[str, float]
     artifacts: Artifacts
     clock: Clock
     progress: Callable[[str, Mapping[str, Json]], None]
+
+    @property
+    def child_id(self) -> str:
+        """The run id reserved for a CHILD call."""
+        return child_of(self.run_id, self.call_id)
 
 
 class Artifacts(Protocol):

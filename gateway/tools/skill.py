@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import keyword
 import re
 import shutil
 import tempfile
@@ -27,8 +29,9 @@ MAX_DESCRIPTION = 400  # the standard allows 1,024; it is read for every request
 # a few short words, so that a model that is held to it comes to an end
 NAME_PATTERN = "^[a-z][a-z0-9]{1,15}(-[a-z0-9]{1,15}){0,3}$"
 
-MAX_STEP = 500
+FEWEST, MAX_STEP = 3, 500  # steps; characters of one
 MAX_SHOWN = 4_000  # characters of what research found, for who writes the steps
+NAMED = r"\.[A-Za-z_]\w*|[A-Za-z_]\w*\(|^[A-Za-z_]\w*$"  # in code: an attribute, a call, a name alone
 MARKER = re.compile(r"^\s{0,3}(?:\d+[.)]|[-*+])\s+")  # of a list's item
 
 Step = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=MAX_STEP)]
@@ -42,7 +45,7 @@ class SkillArgs(BaseModel):
         min_length=10, max_length=MAX_DESCRIPTION, description="one sentence: what the skill does and when to use it"
     )
     instructions: list[Step] = Field(
-        min_length=3, max_length=8, description="short steps that tell how to do it; or a text that lists them"
+        min_length=FEWEST, max_length=8, description="short steps that tell how to do it; or a text that lists them"
     )
     source: list[Found] = Field([], description="passages that research found")
 
@@ -99,6 +102,26 @@ def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Sch
     return {**without, "properties": properties, "required": list(properties)}
 
 
+def grounded(steps: list[str], source: list[Found]) -> tuple[list[str], list[str]]:
+    """The steps without those that name something in code that no source has, and these names; three steps at least
+    are kept, those with the fewest such names. Small models make functions up."""
+    if not source:
+        return steps, []
+    known = set(re.findall(r"\w+", " ".join(" ".join((each.heading, each.quote, each.code)) for each in source)))
+    missing = [[name for name in _named(step) if name not in known] for step in steps]
+    best = sorted(range(len(steps)), key=lambda at: (len(missing[at]), at))
+    kept = {at for rank, at in enumerate(best) if rank < FEWEST or not missing[at]}
+    left_out = [name for at, names in enumerate(missing) if at not in kept for name in names]
+    return [step for at, step in enumerate(steps) if at in kept], list(dict.fromkeys(left_out))
+
+
+def _named(step: str) -> list[str]:
+    """The names that a step's code spans call, look up, or consist of; not what Python itself brings."""
+    spans = re.findall(r"`([^`]+)`", step)
+    names = [match[0].strip(".(") for span in spans for match in re.finditer(NAMED, span)]
+    return [name for name in names if not keyword.iskeyword(name) and not hasattr(builtins, name)]
+
+
 def _passages(situation: Situation) -> list[dict[str, str]]:
     """What the last research of the task found."""
     for result in reversed(situation.results):
@@ -116,7 +139,7 @@ def _brief(topic: str, passages: list[dict[str, str]], situation: Situation) -> 
         said.append(f"The last try was refused: {last['text'][:300]}")
     source = ", from what stands above" if found else ""
     said.append(
-        f"Write down how a programmer works with {topic}: 3 to 6 numbered steps{source}. Each step is one or two "
+        f"Write down how a programmer works with {topic}: 3 to 5 numbered steps{source}. Each step is one or two "
         "sentences, and names what to write or call in `backticks`. Answer with the numbered list and no other text."
     )
     return "\n\n".join(said)
@@ -142,6 +165,8 @@ async def skill_generator(args: SkillArgs, ctx: ToolContext) -> ToolResult:
 
 
 def _generate(args: SkillArgs, home: Path) -> ToolResult:
+    steps, unknown = grounded(args.instructions, args.source)
+    args = args.model_copy(update={"instructions": steps})
     document = render(args)
     if problems := _problems(args.name, document):
         return ToolResult(ok=False, text="the skill is not valid: " + "; ".join(problems), data={"name": args.name})
@@ -160,6 +185,8 @@ def _generate(args: SkillArgs, home: Path) -> ToolResult:
     path = f"skills/{args.name}/SKILL.md"
     sources = list(dict.fromkeys(each.source for each in args.source))
     quoted = f", quoting {', '.join(sources)}" if sources else ""
+    if unknown:
+        quoted += f"; left out what the sources know nothing of: {', '.join(unknown)}"
     return ToolResult(
         text=f"wrote the skill {args.name} ({path}), {len(args.instructions)} steps{quoted}",
         data={

@@ -40,6 +40,7 @@ class Place:
         return turn_folder(self.home, self.session, self.turn)
 
 
+@lru_cache(maxsize=256)
 def turn_folder(home: Path, session: str, turn: int) -> Path:
     """Where a turn's documents are: `turns/<session>/<turn, four digits>`."""
     return home / "turns" / session / f"{turn:04d}"
@@ -83,10 +84,11 @@ class _Told:
     def __init__(self, place: Place, context: TurnContext) -> None:
         self.place = place
         self.context = context
+        self.workspace = Path(context.workspace)
 
     def tool_context(self, scope: Scope) -> ToolContext:
         return ToolContext(
-            workspace=Path(self.context.workspace),
+            workspace=self.workspace,
             home=self.place.home,
             artifacts=scope.artifacts,
             session=self.place.session,
@@ -105,7 +107,7 @@ class _Told:
         remembered = await self._remembered(args["request"], scope)
         if remembered:
             items.append({"title": "Memory", "text": remembered})
-        root = Path(self.context.workspace)
+        root = self.workspace
         found = await asyncio.to_thread(Workspace(root).files)
         # hidden files, and a home that lies inside the workspace, are not what the user works on
         files = [each for each in found if each[0] != "." and self.place.home not in (root / each).parents]

@@ -57,9 +57,10 @@ def collect(extra_prompts: Sequence[Path], extra_recipes: Sequence[Path]) -> dic
 def _compiles(pattern: Resource) -> bool:
     """As `gateway.turn.patterns.library` sees it, which also says why not."""
     try:
-        return _program(pattern.read(), pattern.relative).task_type == Path(pattern.relative).stem
+        program = _program(pattern.read(), pattern.relative)
     except ConfigError:
         return False
+    return program.task_type == pattern.relative.rpartition("/")[2].removesuffix(".md")
 
 
 def assemble(texts: Texts, registry: Registry) -> Parts:

@@ -88,7 +88,7 @@ def test_an_artifact_is_shown_under_another_name(tmp_path: Path, monkeypatch: py
     store = ArtifactStore(tmp_path / "artifacts")
     sha256 = store.put(b"data")
     for name in ("packs/one.md", "packs/two.md", "packs/one.md"):
-        store.show(sha256, tmp_path / name)
+        store.show(sha256, str(tmp_path / name))
         assert (tmp_path / name).read_bytes() == b"data"
     with pytest.raises(StoreError, match="missing"):
-        store.show("0" * 64, tmp_path / "packs" / "three.md")
+        store.show("0" * 64, str(tmp_path / "packs" / "three.md"))

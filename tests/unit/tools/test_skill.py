@@ -91,7 +91,7 @@ def test_only_the_steps_are_asked_for_with_what_research_found(ctx: ToolContext,
     steps = properties["instructions"]
     assert steps["contentMediaType"] == "text/markdown"
     assert "````\nGroups:\nGroups wait\n\nfor all." in steps["description"], "a fence that no quote can close"
-    assert "works with task groups: 3 to 6 numbered steps" in steps["description"]
+    assert "works with task groups: 3 to 5 numbered steps" in steps["description"]
     refused = {"tool": "skill.generator", "args": {}, "ok": False, "text": "too short", "data": {}}
     again = registry.get("skill.generator").schema(ctx, Situation("?", ("task groups",), (found, refused)))
     assert "The last try was refused: too short" in again["properties"]["instructions"]["description"]
@@ -110,6 +110,15 @@ def test_only_the_steps_are_asked_for_with_what_research_found(ctx: ToolContext,
 )
 def test_steps_are_taken_from_a_markdown_list(text: str, steps: list[str]) -> None:
     assert skill.steps_of(text) == steps
+
+
+def test_steps_with_names_that_no_source_has_are_left_out() -> None:
+    source = [skill.Found(title="T", source="s", heading="tasks.Group", quote="Call create_task(x).", code="g.wait()")]
+    steps = ["Make a `tasks.Group()`", "Use `create_task`", "End by `g.wait()` and `print(1)`", "Then `g.remove(x)`"]
+    assert skill.grounded(steps, source) == (steps[:3], ["remove"])
+    assert skill.grounded(steps[1:], source) == (steps[1:], []), "three are kept"
+    assert skill.grounded([*steps[2:], "Plain words"], source) == ([*steps[2:], "Plain words"], [])
+    assert skill.grounded(steps, []) == (steps, []), "there is nothing to hold them against"
 
 
 async def test_steps_may_come_as_a_text(call: Call) -> None:

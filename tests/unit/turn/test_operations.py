@@ -51,7 +51,7 @@ class Lab:
 
     async def __call__(self, name: str, args: Any) -> Any:
         operation: Operation = self.operations[name]
-        scope = Scope("run", "call", "child", {}, MemoryArtifacts(), ScriptedClock(), self.recorder.progress)
+        scope = Scope("run", "call", {}, MemoryArtifacts(), ScriptedClock(), self.recorder.progress)
         return await operation.run(args, scope)
 
 

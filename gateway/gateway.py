@@ -31,6 +31,7 @@ from gateway.tools.registry import Registry
 if TYPE_CHECKING:
     from gateway.engine.graph import Graph
     from gateway.engine.lease import Lease
+    from gateway.llm.providers import Providers
     from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext
 
@@ -82,6 +83,7 @@ class Gateway:
         self._random = random
         self._assume_yes = assume_yes
         self._opened: Runs | None = None
+        self._providers: Providers | None = None  # opened here, so closed here
 
     async def __aenter__(self) -> Gateway:
         return self
@@ -89,6 +91,8 @@ class Gateway:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._providers is not None:
+            await self._providers.close()
         self.close()
 
     def close(self) -> None:
@@ -116,7 +120,9 @@ class Gateway:
                 redact=redactor(self.settings, os.environ),
                 watch=self._watch,
             )
-            model = self._model or model_of(self.settings)
+            model = self._model
+            if model is None:
+                model = self._providers = model_of(self.settings)
             opened.register(turn_type(self.home, lambda: self.registry, model, stream=self._notify is not None))
             self._opened = opened
         return self._opened

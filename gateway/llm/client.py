@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 from gateway.engine.ports import Clock, Json, SystemClock
 from gateway.errors import ModelUnavailable
@@ -35,6 +36,11 @@ class ModelClient:
         self._clock = clock or SystemClock()
         self._jitter = jitter
         self._schemaless: set[str] = set()
+        self._connections = via_http.Connections()
+
+    async def close(self) -> None:
+        """Let go of connections; the client may be used again."""
+        await self._connections.close()
 
     async def complete(self, request: Json) -> Json:
         return await self._answer(ModelRequest.model_validate(request), None)
@@ -67,8 +73,10 @@ class ModelClient:
     async def _attempt(
         self, request: ModelRequest, endpoint: Endpoint, schema_in_prompt: bool, on_delta: OnDelta | None
     ) -> ModelResponse | Failure:
-        attempt = via_http.attempt if via_http.speaks(endpoint) else via_litellm.attempt
-        return await attempt(request, endpoint, schema_in_prompt=schema_in_prompt, on_delta=on_delta)
+        how: dict[str, Any] = {"schema_in_prompt": schema_in_prompt, "on_delta": on_delta}
+        if via_http.speaks(endpoint):
+            return await via_http.attempt(request, endpoint, self._connections, **how)
+        return await via_litellm.attempt(request, endpoint, **how)
 
     def _delay(self, tried: int, retry_after_s: float | None) -> float:
         """Seconds before the next try: doubling, spread over its upper half, no sooner than the server asked for."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.config import Settings
-from gateway.engine.ports import Json, Model
+from gateway.engine.ports import Json
 from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
 from gateway.llm.local.catalog import PREFIX
@@ -20,13 +20,13 @@ SCRIPTED = "scripted:"
 KEYLESS = "none"  # litellm refuses to ask without a key; a server that takes none does not look at it
 
 
-def model_of(settings: Settings) -> Model:
+def model_of(settings: Settings) -> Providers:
     """The port for every model that the configuration may name; nothing is loaded or started before the first call."""
-    return _Dispatch(settings)
+    return Providers(settings)
 
 
-class _Dispatch:
-    """Sends each request to the port for its model string."""
+class Providers:
+    """Sends each request to the port for its model string; `close` it at the end."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -42,6 +42,9 @@ class _Dispatch:
         if request["model"].startswith(SCRIPTED):
             return await self.complete(request)
         return await self._client.stream(request, on_delta)
+
+    async def close(self) -> None:
+        await self._client.close()
 
     def _script(self, path: str) -> ScriptedModel:
         """Read once."""

@@ -16,9 +16,10 @@ from gateway.llm.failures import Failure, garbage, of_status, timed_out, unreach
 from gateway.llm.model import ModelRequest, ModelResponse, OnDelta, Usage, chat_body
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse
+    from aiohttp import ClientResponse, ClientSession
 
 PREFIX = "hosted_vllm/"  # litellm's name for such a server
+KEPT_S = 4.0  # shorter than servers keep a connection: llama.cpp's closes it after 5
 MAX_EVENT = 8 * 2**20  # bytes of one line of a stream
 
 
@@ -27,8 +28,40 @@ def speaks(endpoint: Endpoint) -> bool:
     return endpoint.model.startswith(PREFIX) and bool(endpoint.api_base) and not endpoint.extra
 
 
+class Connections:
+    """Connections that are kept for the next call; `close` them at the end. For one event loop at a time."""
+
+    def __init__(self) -> None:
+        self._session: ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def session(self) -> ClientSession:
+        import aiohttp
+
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._session.closed or self._loop is not loop:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_S),
+                timeout=aiohttp.ClientTimeout(total=None),
+                read_bufsize=MAX_EVENT,
+            )
+            self._loop = loop
+        return self._session
+
+    async def close(self) -> None:
+        if self._session is not None and self._loop is asyncio.get_running_loop():
+            await self._session.close()
+        self._session = None
+
+
 async def attempt(
-    request: ModelRequest, endpoint: Endpoint, *, schema_in_prompt: bool, on_delta: OnDelta | None
+    request: ModelRequest,
+    endpoint: Endpoint,
+    connections: Connections,
+    *,
+    schema_in_prompt: bool,
+    on_delta: OnDelta | None,
 ) -> ModelResponse | Failure:
     """The answer, or why there is none; `timeout_s` is from the request to the last byte."""
     import aiohttp
@@ -41,8 +74,7 @@ async def attempt(
     try:
         async with (
             asyncio.timeout(request.timeout_s),
-            aiohttp.ClientSession(read_bufsize=MAX_EVENT, timeout=aiohttp.ClientTimeout(total=None)) as session,
-            session.post(url, json=body, headers=headers) as response,
+            connections.session.post(url, json=body, headers=headers) as response,
         ):
             if response.status != 200:
                 words = _words(await response.text(errors="replace"))

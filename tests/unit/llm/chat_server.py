@@ -32,12 +32,14 @@ class ChatServer:
     replies: list[Reply] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    peers: list[int] = field(default_factory=list)  # the port of each request's client
     abandoned: asyncio.Event = field(default_factory=asyncio.Event)  # set when a client goes away in the middle
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
         self.requests.append(asked)
         self.headers.append(dict(request.headers))
+        self.peers.append(request.transport.get_extra_info("peername")[1] if request.transport else 0)
         reply = self.replies.pop(0) if self.replies else Reply()
         try:
             await asyncio.sleep(reply.hang_s)

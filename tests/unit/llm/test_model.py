@@ -262,6 +262,26 @@ async def test_a_call_that_is_given_up_closes_its_connection(server: ChatServer,
     await asyncio.wait_for(server.abandoned.wait(), 5)
 
 
+async def test_a_connection_is_kept_for_the_next_call_until_the_end(server: ChatServer, clock: SleepLog) -> None:
+    model = port(server, clock)
+    for _ in range(3):
+        await model.complete(request())
+    assert len(set(server.peers)) == 1
+    await model.close()
+    await model.complete(request())
+    assert len(set(server.peers)) == 2, "a closed client opens another"
+    await model.close()
+
+
+async def test_a_connection_that_the_server_has_closed_meanwhile_is_no_failure(
+    server: ChatServer, clock: SleepLog
+) -> None:
+    model = port(server, clock)
+    server.replies = [Reply(headers={"Connection": "close"}, body='{"choices": [{"message": {"content": "1"}}]}')]
+    assert [(await model.complete(request()))["text"] for _ in range(2)] == ["1", '{"a": 1}']
+    assert len(set(server.peers)) == 2 and clock.slept == []
+
+
 async def test_an_address_that_is_none_is_said_so_at_once(clock: SleepLog) -> None:
     with pytest.raises(ModelUnavailable, match="is no URL"):
         await port(ChatServer(base="not a url"), clock).complete(request())

@@ -103,8 +103,11 @@ def _remembered(*words: str) -> Judge:
     def judge(home: Path, workspace: Path, response: str) -> str:
         import sqlite3
 
-        with sqlite3.connect(home / "memory.db") as db:
-            kept = " ".join(row[0] for row in db.execute("SELECT text FROM memories")).lower()
+        try:
+            with sqlite3.connect(home / "memory.db") as db:
+                kept = " ".join(row[0] for row in db.execute("SELECT text FROM memories")).lower()
+        except sqlite3.OperationalError:
+            return "nothing was ever saved"
         missing = [word for word in words if word.lower() not in kept]
         if missing:
             return f"not in the memory: {', '.join(missing)}"

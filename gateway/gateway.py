@@ -174,7 +174,8 @@ class Gateway:
     async def resume(self, run_id: str) -> Turn:
         """Go on with a turn that was interrupted, answered, or failed for a reason that may be gone."""
         row = self.runs.store.run(run_id)
-        return self._turn(row, await self.runs.resume(row.id))
+        async with self._session(row.session) if row.session is not None else contextlib.nullcontext():
+            return self._turn(row, await self.runs.resume(row.id))
 
     async def answer(self, run_id: str, text: str) -> Turn:
         """Answer a turn's question, and go on with it."""

@@ -151,9 +151,6 @@ def _served(name: str, settings: Settings) -> Check:
         return _model_fails(f"{name}: {place} refuses the key ({answer.status_code})", "set ECHELON_API_KEY")
     if answer.status_code >= 400:
         return Check("model", "warn", f"{name}: {place} answers {answer.status_code} to /models", "try it with a run")
-    if name.startswith("openai/") and not key and not os.environ.get("OPENAI_API_KEY"):
-        advice = "set ECHELON_API_KEY, to anything where the server wants none"
-        return _model_fails(f"{name}: {place} answers, but openai/… is not called without a key", advice)
     return Check("model", "ok", f"{name}: {place} answers")
 
 

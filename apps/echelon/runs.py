@@ -50,15 +50,15 @@ def list_runs(settings: Settings, session: str | None, limit: int, as_json: bool
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
-        rows = gateway.runs.store.runs(session=session, limit=limit)
+        rows = [(row, gateway.runs.status(row)) for row in gateway.runs.store.runs(session=session, limit=limit)]
     if as_json:
-        put_json([_as_data(row) for row in rows])
+        put_json([_as_data(row, status) for row, status in rows])
         return
     put_table(
         ["id", "graph", "updated", "status", "why", "title"],
         [
-            [row.id, row.graph, ago(row.updated), row.status, row.stop_reason or "", one_line(row.title, SHOWN)]
-            for row in rows
+            [row.id, row.graph, ago(row.updated), status, row.stop_reason or "", one_line(row.title, SHOWN)]
+            for row, status in rows
         ],
     )
 
@@ -73,19 +73,19 @@ def show(settings: Settings, run_id: str, as_json: bool) -> None:
 
     with closing(Gateway(settings)) as gateway:
         row = _found(gateway, run_id)
-        state = gateway.state(row)
+        state, status = gateway.state(row), gateway.runs.status(row)
         events = gateway.runs.store.last_seq(row.id)
         children = gateway.runs.store.runs(parent=row.id)
     if as_json:
         told = {"node": state.node, "counters": dict(state.counters), "error": state.error, "events": events}
-        put_json({**_as_data(row), **told, "children": [child.id for child in children]})
+        put_json({**_as_data(row, status), **told, "children": [child.id for child in children]})
         return
     facts = {
         "id": row.id,
         "graph": row.graph,
         "title": " ".join(row.title.split()),
         "turn": f"{row.session}/{row.ordinal}" if row.session is not None else "",
-        "status": f"{row.status} {row.stop_reason or ''}".strip(),
+        "status": f"{status} {row.stop_reason or ''}".strip(),
         "error": state.error or "",
         "question": row.question or "",
         "next node": state.node or "",
@@ -269,6 +269,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _as_data(row: RunRow) -> dict[str, object]:
+def _as_data(row: RunRow, status: str) -> dict[str, object]:
     names = ("id", "graph", "title", "session", "ordinal", "parent", "status", "stop_reason", "question")
-    return {**{name: getattr(row, name) for name in names}, "created": row.created, "updated": row.updated}
+    told = {name: getattr(row, name) for name in names}
+    return {**told, "status": status, "created": row.created, "updated": row.updated}

@@ -48,7 +48,7 @@ def list_turns(settings: Settings, session: str | None, limit: int, as_json: boo
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
-        rows = gateway.turns(session, limit)
+        rows = [(row, gateway.runs.status(row)) for row in gateway.turns(session, limit)]
     if as_json:
         put_json(
             [
@@ -56,20 +56,20 @@ def list_turns(settings: Settings, session: str | None, limit: int, as_json: boo
                     "session": row.session,
                     "turn": row.ordinal,
                     "run": row.id,
-                    "status": row.status,
+                    "status": status,
                     "stop_reason": row.stop_reason,
                     "created": row.created,
                     "request": row.title,
                 }
-                for row in rows
+                for row, status in rows
             ]
         )
         return
     put_table(
         ["session", "turn", "when", "status", "request"],
         [
-            [str(row.session), str(row.ordinal), ago(row.created), row.status, one_line(row.title, SHOWN)]
-            for row in rows
+            [str(row.session), str(row.ordinal), ago(row.created), status, one_line(row.title, SHOWN)]
+            for row, status in rows
         ],
     )
 

@@ -61,17 +61,20 @@ def _started(pid: int) -> str:
 def acquire(db: sqlite3.Connection, name: str, owner: str, now: float, term_s: float) -> Lease:
     """Take the lease inside the caller's transaction; RunBusy while a live owner holds it."""
     row = db.execute("SELECT owner, until, epoch FROM leases WHERE name = ?", (name,)).fetchone()
-    if row is not None:
-        holder, until, epoch = row
-        if holder and until > now and alive(holder):
-            raise RunBusy(
-                f"{name} is in use by process {holder.split(':')[1]} on {holder.split(':')[0]}",
-                hint=f"wait until it is done, or end that process; its lease ends {until - now:.0f} s after it stops",
-            )
-    else:
-        epoch = 0
+    holder, until, epoch = row or ("", 0.0, 0)
+    if held(db, name, now):
+        raise RunBusy(
+            f"{name} is in use by process {holder.split(':')[1]} on {holder.split(':')[0]}",
+            hint=f"wait until it is done, or end that process; its lease ends {until - now:.0f} s after it stops",
+        )
     db.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", (name, owner, now + term_s, epoch + 1))
     return Lease(name, owner, epoch + 1)
+
+
+def held(db: sqlite3.Connection, name: str, now: float) -> bool:
+    """Whether somebody who is alive, as far as can be told, has the lease."""
+    row = db.execute("SELECT owner, until FROM leases WHERE name = ?", (name,)).fetchone()
+    return row is not None and bool(row[0]) and row[1] > now and alive(row[0])
 
 
 def verify(db: sqlite3.Connection, lease: Lease) -> None:

@@ -169,6 +169,11 @@ class Runs:
         finally:
             keeper.cancel()
 
+    def status(self, row: RunRow) -> str:
+        """The run's status for people: "interrupted" where it says that it is running, and nobody works on it."""
+        working = row.status != Status.RUNNING.value or self.store.held(f"run:{row.id}", self.clock.now())
+        return row.status if working else "interrupted"
+
     async def _acquire(self, run_id: str) -> Lease:
         while self._unreleased:
             await self.store.release(self._unreleased[-1])

@@ -283,6 +283,11 @@ class Store:
         """Take a lease; RunBusy while a live owner holds it."""
         return await self._write(lambda db: leases.acquire(db, name, owner, now, self.term_s))
 
+    def held(self, name: str, now: float) -> bool:
+        """Whether somebody who is alive has the lease."""
+        with self._explained():
+            return leases.held(self._quick, name, now)
+
     async def renew(self, lease: Lease, now: float) -> None:
         await self._write(lambda db: leases.renew(db, lease, now, self.term_s))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
+from gateway.tools.fulltext import terms
 from gateway.turn.asking import Asked, Asker
 from gateway.turn.parts import Parts
 from gateway.turn.sections import sections
@@ -57,6 +58,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             self._question(given),
             self._schema(),
             type="PLANNER_DECISION",
+            check=self._objection,
         )
         return Planned(Plan(**asked.value), asked)
 
@@ -72,10 +74,19 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             return state
         return state.with_(packs=(*state.packs, asked.pack), asked=state.asked + asked.calls)
 
+    def _objection(self, decision: dict[str, Any]) -> str | None:
+        """An answer that only has the request's own words answers nothing: something is to be done with them."""
+        if decision["action"] != "COMPLETE":
+            return None
+        said = set(terms(decision["response"]))
+        if len(said) < 2 or said - set(terms(self._context.request)):
+            return None
+        return "the response only repeats the request. What is to be remembered, made or changed needs EXECUTE"
+
     def _question(self, state: TurnState) -> str:
-        if state.escalated:
-            return f"The Task Executor stopped: {state.escalated}. What now? Answer with your PLANNER_DECISION."
-        return "Answer with your PLANNER_DECISION for this request."
+        """As in the prompt's examples: a small model goes on with them where the form is the same."""
+        stopped = f"The Task Executor stopped: {state.escalated}. What now?\n\n" if state.escalated else ""
+        return f"{stopped}Decision:"
 
     def _schema(self) -> dict[str, Any]:
         text = {"type": "string", "minLength": 1, "maxLength": 600}

@@ -197,6 +197,23 @@ def test_a_turn_waits_for_the_one_before_it_in_its_session(cli: Cli) -> None:
     assert first.communicate(timeout=SLOW)[0] == "one\n"
 
 
+def test_a_killed_run_is_shown_as_interrupted_and_resumes(cli: Cli) -> None:
+    plan, *rest = remember()
+    model = cli.script(plan, {**rest[0], "delay_s": SLOW}, rest[1])
+    process = cli.start("run", "Remember it", "--model", model, "--workspace", WORKSPACE)
+    read_lines(process, "done: search")
+    assert cli.last_run()["status"] == "running"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert cli.last_run()["status"] == "interrupted"
+    for group in ("runs", "turns"):
+        assert json.loads(cli(group, "list", "--json").stdout)[0]["status"] == "interrupted"
+        assert "interrupted" in cli(group, "list").stdout
+    cli.script(plan, *rest)
+    assert cli.process("runs", "resume", "last").returncode == 0
+    assert cli.last_run()["status"] == "complete"
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_stops_cleanly_and_can_be_resumed(cli: Cli, sign: signal.Signals) -> None:
     plan, *rest = remember()

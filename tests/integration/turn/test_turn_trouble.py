@@ -80,6 +80,20 @@ async def test_a_task_that_was_given_up_without_a_reason_fails_the_turn_too(benc
     )
 
 
+@pytest.mark.parametrize("response", ["Your server is called heron.", "The server: called HERON"])
+async def test_an_answer_that_only_repeats_the_request_is_refused(bench: Bench, response: str) -> None:
+    script = (complete(response), plan(), call("test.say", what="kept"), done(), answer())
+    turn = await bench.open(*script).run("Remember that my server is called heron.")
+    assert (turn.status, turn.usage["model_calls"]) == (Status.COMPLETE, 5)
+    assert "only repeats the request" in bench.model.asked[1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("response", ["Hello!", "Your server is called heron, as you said in May.", "Yes."])
+async def test_an_answer_that_says_more_or_hardly_anything_is_taken(bench: Bench, response: str) -> None:
+    turn = await bench.open(complete(response)).run("Hello, is my server called heron?")
+    assert (turn.response, turn.usage["model_calls"]) == (response, 1)
+
+
 async def test_a_task_that_a_second_plan_completes_is_completed(bench: Bench) -> None:
     script = (plan(), call("test.refuse"), give_up(), plan("otherwise"), call("test.say", what="hi"), done(), answer())
     turn = await bench.open(*script).run("Do it")

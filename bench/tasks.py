@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECTS = Path(__file__).parent / "projects"
+GAP = "[…]"  # a part of the page that a quote leaves out
 PYTHON_DOCS = "/usr/share/doc/python3/html"  # where Debian's python3-doc is
 
 Judge = Callable[[Path, Path, str], str]
@@ -56,10 +57,8 @@ def _skill(page: str) -> Judge:
         if not quotes:
             return "it quotes nothing"
         for source, _, quote in quotes:
-            for block in quote.split(
-                "\n\n"
-            ):  # notes between two paragraphs, such as "New in version 3.11", are left out
-                if _words(block) not in _page_words(source):
+            for block in quote.split("\n\n"):
+                if block != GAP and _words(block) not in _page_words(source):
                     return f"a quote does not stand in {source}: {block[:60]!r}"
         if not any(page in source for source, _, _ in quotes):
             return f"no quote from {page}, but from {', '.join(sorted({source for source, _, _ in quotes}))}"

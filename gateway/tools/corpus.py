@@ -8,7 +8,7 @@ import re
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path, PurePath
 
@@ -26,6 +26,7 @@ _BATCH = 25  # pages in one transaction: a killed indexing loses at most these
 _CANDIDATES = 80
 _NOISE = re.compile(r"genindex.*|.*modindex|.*-index|search|contents|index|changelog|copyright|license|download")
 _NOISE_FOLDERS = frozenset({"whatsnew", "node_modules"})
+GAP = "[…]"  # stands in a quote for what is left out
 _NEXT, _CODE = "\x1e", "\x1d"  # between blocks, before a code block: no letters to the tokenizer
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS pages (
@@ -172,8 +173,9 @@ class Corpus:
             found, used = _passage_quotes(row, _following(connection, row))
             told.update(each.place for each in used)
             for each in found:
-                if _stands(each, pages[row.path]) and each.text not in (known.text for known in quotes):
-                    quotes.append(each)
+                text = _as_it_stands(each.text, pages[row.path])
+                if text is not None and text not in (known.text for known in quotes):
+                    quotes.append(replace(each, text=text))
             if len(quotes) >= MAX_PASSAGES:
                 break
         return quotes[:MAX_PASSAGES]
@@ -307,13 +309,17 @@ def _quote(row: _Row, blocks: list[Block]) -> Quote:
     return Quote(row.title, source, row.heading or row.title, "\n\n".join(each.text for each in blocks), code)
 
 
-def _stands(quote: Quote, page: str) -> bool:
-    """Whether the quote's blocks stand in the page, letter for letter and in this order."""
+def _as_it_stands(quote: str, page: str) -> str | None:
+    """The quote with `[…]` where the page has more between two blocks, such as a note on versions; None where they do
+    not stand in the page, letter for letter and in this order."""
+    said: list[str] = []
     at = 0
-    for block in quote.text.split("\n\n"):
+    for block in quote.split("\n\n"):
         wanted = squeezed(block)
-        at = page.find(wanted, at)
-        if at < 0:
-            return False
-        at += len(wanted)
-    return True
+        found = page.find(wanted, at)
+        if found < 0:
+            return None
+        left_out = re.sub(r"[`~]{3,}\w*|\W", "", page[at:found])  # a fence, or a list's marks, are not
+        said += [GAP, block] if said and left_out else [block]
+        at = found + len(wanted)
+    return "\n\n".join(said)

@@ -16,6 +16,7 @@ from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, t
 from gateway.tools.workspace import sha256
 
 MAX_FOUND = 5
+OWN_WORDS = 300  # characters of a request that is remembered as it stands
 MAX_SAVED = 4_000  # characters of one memory
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS memories (
@@ -44,8 +45,10 @@ class SearchArgs(BaseModel):
 
 
 def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """To the text alone: a key that a small model makes up would replace the wrong memory one day."""
-    return {**schema, "properties": {"text": schema["properties"]["text"]}}
+    """To the text alone: a key that a small model makes up would replace the wrong memory one day. And, where they are
+    few, to the user's own words: nothing is lost in retelling."""
+    text = {"const": situation.request} if len(situation.request) <= OWN_WORDS else schema["properties"]["text"]
+    return {**schema, "properties": {"text": text}}
 
 
 @tool("memory.save", effect=Effect.IDEMPOTENT, narrow=_narrow_save)

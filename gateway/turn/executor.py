@@ -97,6 +97,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
             decision_schema(moves, schemas),
             type="EXECUTOR_DECISION",
             variables={"task_type": program.task_type},
+            check=lambda decision: _copied(decision.get("tool"), schemas),
         )
         decision = asked.value
         move = match(decision, moves)
@@ -144,6 +145,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
                 arguments_schema(move, dict(schema)),
                 type="TOOL_ARGUMENTS",
                 temperature=temperature,
+                check=lambda args: _copied({"name": tool, "args": args}, {tool: schema}),
             )
             answer = asked.value
         chosen = {**settled(schema), **answer}
@@ -257,6 +259,14 @@ def scope_of(context: TurnContext, state: TurnState, artifacts: Artifacts) -> Sc
         "results": [result for _, result in every],
     }
     return Scope(tuple(result for plan, result in every if plan == len(state.plans)), known, {})
+
+
+def _copied(tool: Mapping[str, Any] | None, schemas: Mapping[str, Any]) -> str | None:
+    """The objection to an argument that only repeats what it is said to be: small models copy what they see."""
+    for key, value in tool["args"].items() if tool else ():
+        if value and value == schemas[tool["name"]]["properties"].get(key, {}).get("description"):  # type: ignore[index]
+            return f"{key} only repeats what it is to be. Write it"
+    return None
 
 
 def _pending(move: Move, tool: str, chosen: Mapping[str, Any], reasoning: str) -> Pending:

@@ -21,6 +21,7 @@ from gateway.engine.state import Status
 from gateway.errors import ConfigError, PatternError, StoreError, UsageError
 from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
+from gateway.tools.file import WriteArgs
 
 # A turn with a call that happens once
 SPENDING = (plan(), call("test.spend", what="all"), done(), answer())
@@ -45,6 +46,9 @@ async def test_a_turn_whose_model_failed_goes_on_where_it_was(bench: Bench, entr
     assert (turn.status, turn.response) == (Status.COMPLETE, "It is done.")
     assert "**Failed:**" not in turn.context.read_text()
     assert (bench.workspace / "spent").read_text() == "x"
+
+
+CONTENT = WriteArgs.model_fields["content"].description
 
 
 async def test_a_server_that_cannot_be_reached_is_no_model(bench: Bench) -> None:
@@ -92,6 +96,14 @@ async def test_an_answer_that_only_repeats_the_request_is_refused(bench: Bench, 
 async def test_an_answer_that_says_more_or_hardly_anything_is_taken(bench: Bench, response: str) -> None:
     turn = await bench.open(complete(response)).run("Hello, is my server called heron?")
     assert (turn.response, turn.usage["model_calls"]) == (response, 1)
+
+
+async def test_an_argument_that_repeats_its_description_is_asked_for_again(bench: Bench) -> None:
+    copied, written = ({"answer": {"reasoning": "so", "path": "a.txt", "content": text}} for text in (CONTENT, "a"))
+    bench.pattern("note", "---\ntask_type: note\ndescription: d\n---\n1. CALL file.write\n")
+    turn = await bench.open(plan(task_type="note"), copied, written, answer()).run("Write it")
+    assert turn.status is Status.COMPLETE and (bench.workspace / "a.txt").read_text() == "a"
+    assert "content only repeats what it is to be" in bench.model.asked[2]["messages"][-1]["content"]
 
 
 async def test_a_task_that_a_second_plan_completes_is_completed(bench: Bench) -> None:

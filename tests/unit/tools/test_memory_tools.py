@@ -64,7 +64,9 @@ async def test_empty_text_is_refused(call: Call) -> None:
 
 
 def test_models_are_not_asked_for_keys(ctx: ToolContext, registry: Registry) -> None:
-    assert list(registry.get("memory.save").schema(ctx, Situation("?"))["properties"]) == ["text"]
+    save = registry.get("memory.save")
+    assert save.schema(ctx, Situation("Mia likes pears."))["properties"] == {"text": {"const": "Mia likes pears."}}
+    assert save.schema(ctx, Situation("long " * 100))["properties"]["text"]["type"] == "string"
 
 
 @given(st.text(max_size=40))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from gateway.engine.graph import Graph
     from gateway.engine.lease import Lease
     from gateway.llm.providers import Providers
+    from gateway.llm.recipes import RecipeFile
+    from gateway.tools.skill import SkillFile
     from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext
 
@@ -222,6 +224,18 @@ class Gateway:
         workspace, home = self._folders("prompts")
         folders = {"workspace": workspace, "home": home, "shipped": shipped("prompts")}
         return PatternLibrary([Source(origin, folder / "patterns") for origin, folder in folders.items()])
+
+    def recipes(self) -> list[RecipeFile]:
+        """What model calls are made of: the workspace's recipes, the home's, the shipped ones."""
+        from gateway.llm.recipes import files
+
+        return files(self._folders("recipes"), self._folders("prompts"))
+
+    def skills(self) -> list[SkillFile]:
+        """The skills that were written in this home."""
+        from gateway.tools.skill import written
+
+        return written(self.home)
 
     def state(self, row: RunRow) -> RunState:
         """Where a run is, as it was last saved."""

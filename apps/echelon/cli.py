@@ -23,6 +23,9 @@ COMMANDS = {
     "turns": "Turns: list them, show one, compare two.",
     "runs": "Runs: list, show, resume, cancel, answer, replay.",
     "patterns": "Task types: list, show and check their patterns.",
+    "recipes": "Recipes: list, show and check what model calls are made of.",
+    "tools": "Tools: list them, show one with its arguments.",
+    "skills": "Skills that were written: list them, show one.",
     "models": "Models that run on this machine: list, pull, serve.",
     "doctor": "Check what Echelon needs, and say what to do about it.",
 }

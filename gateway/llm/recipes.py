@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -107,6 +108,19 @@ class Recipe(_Strict):
     output_schema: str | None = None
 
 
+@dataclass(frozen=True)
+class RecipeFile:
+    """A recipe's file: `recipe`, or `error` where it is none; `problems` are told with the file's path."""
+
+    name: str
+    path: Path
+    origin: str
+    text: str
+    recipe: Recipe | None
+    problems: tuple[str, ...] = ()
+    error: ConfigError | None = None
+
+
 class Problem(NamedTuple):
     """What is wrong with a recipe, and at which key."""
 
@@ -136,6 +150,22 @@ def load(name: str, recipe_dirs: Sequence[Path] = ()) -> Recipe:
     if recipe.name != name:
         raise ConfigError(f"{found.path}: name: it says {recipe.name!r}, its file says {name!r}")
     return recipe
+
+
+def files(recipe_dirs: Sequence[Path] = (), prompt_dirs: Sequence[Path] = ()) -> list[RecipeFile]:
+    """Every recipe that there is, by name, the broken ones too; a user's own hides a shipped one."""
+    found = []
+    for each in resources.listing("recipes", "*.yaml", recipe_dirs):
+        name, text, recipe = each.relative.removesuffix(".yaml"), "", None
+        try:
+            text = each.read()
+            recipe = load(name, recipe_dirs)
+        except ConfigError as error:
+            found.append(RecipeFile(name, each.path, each.origin, text, None, (str(error),), error))
+            continue
+        problems = tuple(f"{each.path}: {problem}" for problem in check(recipe, prompt_dirs))
+        found.append(RecipeFile(name, each.path, each.origin, text, recipe, problems))
+    return found
 
 
 def fragment_texts(recipe: Recipe, variables: Mapping[str, str], prompt_dirs: Sequence[Path] = ()) -> dict[str, str]:

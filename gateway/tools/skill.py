@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -220,6 +221,28 @@ def render(args: SkillArgs) -> bytes:
     return ("\n\n".join(parts) + "\n").encode()
 
 
+@dataclass(frozen=True)
+class SkillFile:
+    """A skill that was written; `problems` are what the standard's checker finds wrong with it."""
+
+    name: str
+    path: Path
+    description: str
+    problems: tuple[str, ...]
+
+
+def written(home: Path) -> list[SkillFile]:
+    """The skills of a home, by name."""
+    from skills_ref import read_properties, validate  # type: ignore[import-untyped]
+
+    found = []
+    for path in sorted((home / "skills").glob("[!.]*/SKILL.md")):
+        problems = tuple(str(each) for each in validate(path.parent))
+        description = "" if problems else str(read_properties(path.parent).description)
+        found.append(SkillFile(path.parent.name, path, description, problems))
+    return found
+
+
 def _reference(found: Found) -> str:
     where = found.title if found.heading == found.title else f"{found.title}, {found.heading}"
     return f"{where} (`{found.source}`)"
@@ -240,7 +263,7 @@ def _language(code: str) -> str:
 
 def _problems(name: str, document: bytes) -> list[str]:
     """What the standard's own checker finds wrong with the skill; it is tried out in a temporary folder."""
-    from skills_ref import validate  # type: ignore[import-untyped]
+    from skills_ref import validate
 
     folder = Path(tempfile.mkdtemp(prefix="echelon-skill-"))
     try:

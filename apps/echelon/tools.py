@@ -1,0 +1,104 @@
+"""`echelon tools`: what there is to carry out requests with."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from echelon import options
+from echelon.terminal import put, put_json, put_table
+
+if TYPE_CHECKING:
+    from gateway import Settings
+    from gateway.tools.registry import Tool
+
+
+@click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon tools list\n  echelon tools show file.edit\n")
+def tools() -> None:
+    """Tools: list them, show one with its arguments."""
+
+
+@tools.command("list", epilog="\b\nExamples:\n  echelon tools list\n  echelon tools list --json\n")
+@options.as_json
+@options.home
+def list_tools(settings: Settings, as_json: bool) -> None:
+    """List the tools, what they do to the world, and whether the configuration denies them or asks first."""
+    found = [(tool, _effect(tool), _rule(settings, tool)) for tool in _tools(settings)]
+    if as_json:
+        put_json(
+            [
+                {"name": tool.name, "effect": effect, "rule": rule, "description": tool.description}
+                for tool, effect, rule in found
+            ]
+        )
+        return
+    rows = [[tool.name, effect, rule, tool.description] for tool, effect, rule in found]
+    put_table(["tool", "effect", "rule", "description"], rows)
+
+
+@tools.command(epilog="\b\nExamples:\n  echelon tools show file.edit\n  echelon tools show memory.save --json\n")
+@click.argument("name", metavar="NAME")
+@options.as_json
+@options.home
+def show(settings: Settings, name: str, as_json: bool) -> None:
+    """Show a tool: what it does, its effect, the schema of its arguments."""
+    from gateway import Gateway
+    from gateway.errors import ToolError, UsageError
+
+    with closing(Gateway(settings)) as gateway:
+        try:
+            tool = gateway.registry.get(name)
+        except ToolError as error:
+            raise UsageError(str(error), hint=error.hint) from None
+    facts: dict[str, Any] = {
+        "name": tool.name,
+        "description": tool.description,
+        "effect": _effect(tool),
+        "rule": _rule(settings, tool),
+        "deadline_s": tool.deadline_s,
+        "can_be_undone": tool.undo is not None,
+        "can_be_reconciled": tool.reconcile is not None,
+        "schema": tool.schema(),
+    }
+    if as_json:
+        put_json(facts)
+        return
+    properties = facts.pop("schema").get("properties", {})
+    required = set(tool.schema().get("required", ()))
+    lines = [f"{key.replace('_', ' '):<18} {_plain(value)}" for key, value in facts.items()]
+    for key, each in properties.items():
+        optional = "" if key in required else " (optional)"
+        lines.append(f"{'argument':<18} {key}{optional}: {each.get('description', each.get('type', ''))}")
+    put("\n".join(lines))
+
+
+def _tools(settings: Settings) -> list[Tool]:
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        return sorted(gateway.registry, key=lambda tool: tool.name)
+
+
+def _effect(tool: Tool) -> str:
+    from gateway.engine.ports import Effect
+
+    return tool.effect.value if isinstance(tool.effect, Effect) else "by its arguments"
+
+
+def _rule(settings: Settings, tool: Tool) -> str:
+    """What the configuration says about its use."""
+    from fnmatch import fnmatchcase
+
+    if any(fnmatchcase(tool.name, glob) for glob in settings.tools.deny):
+        return "denied"
+    if tool.approve or any(fnmatchcase(tool.name, glob) for glob in settings.tools.approve):
+        return "asks first"
+    return "free"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -117,9 +117,9 @@ def clarify(question: str = "Which server?") -> dict[str, Any]:
     return {"answer": decision("CLARIFY", question=question)}
 
 
-def remember(text: str = "The deploy server is heron") -> list[dict[str, Any]]:
-    """A turn with two tool calls: memory.search, memory.save."""
-    save = {"name": "memory.save", "args": {"text": text}}
+def remember() -> list[dict[str, Any]]:
+    """A turn with two tool calls: memory.search, memory.save. What is saved is the request."""
+    save = {"name": "memory.save", "args": {}}
     return [
         {"role": "planner", "answer": decision("EXECUTE", task_type="memory_op", goals=["save it"])},
         {"role": "executor", "answer": decision("CALL_TOOL", tool=save)},

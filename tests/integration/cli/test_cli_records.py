@@ -25,7 +25,7 @@ def test_turns_are_listed_and_shown(cli: Cli) -> None:
     pack = cli("turns", "show", "1", "--pack", "2").stdout
     assert pack.startswith("# Pack task_executor") and "| **total** |" in pack and "## system" in pack
     result = cli("turns", "show", "--result", "2").stdout
-    assert result.startswith('memory.save {"text": "The deploy server is heron"} · ok\n\nremembered: ')
+    assert result.startswith('memory.save {"text": "Remember the heron"} · ok\n\nremembered: ')
     raw = json.loads(cli("turns", "show", "--result", "2", "--raw").stdout)
     assert raw["tool"] == "memory.save"
 
@@ -45,7 +45,7 @@ def test_what_a_turn_does_not_have_is_said(cli: Cli) -> None:
 
 def test_diff_shows_what_was_done_otherwise(cli: Cli) -> None:
     for text in ("It is heron", "It is egret"):
-        assert cli.run("Remember it", *remember(text)).returncode == 0
+        assert cli.run(text, *remember()).returncode == 0
     other = cli("turns", "diff", "1", "2").stdout
     assert '+Arguments: `{"text": "It is egret"}`' in other
     for left_out in ("usage:", "started:", "run:", "+# Turn"):

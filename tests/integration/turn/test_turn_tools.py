@@ -86,7 +86,8 @@ async def test_a_tool_that_there_is_not_is_answered_with_those_that_there_are(be
     gateway = bench.open(plan(), call("test.sey"), call("test.say", what="hi"), done(), answer())
     turn = await gateway.run("Do it")
     assert turn.status is Status.COMPLETE
-    assert "'test.sey' is not 'file.edit' or 'file.list' or 'file.read'" in bench.model.asked[2]["messages"][-1]["content"]
+    objection = bench.model.asked[2]["messages"][-1]["content"]
+    assert "'test.sey' is not 'file.edit' or 'file.list' or 'file.read'" in objection
 
 
 async def test_denied_tools_are_never_offered(bench: Bench) -> None:

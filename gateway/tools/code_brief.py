@@ -28,9 +28,7 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
     """
     text = decode(workspace.read(path), path).text
     found = last_failure(situation)
-    hidden = ""
-    if found and situation.candidate and situation.candidate % 2 == 0:
-        hidden = names[(situation.candidate // 2 - 1) % min(len(names), TURNED)]
+    hidden = _hidden(text, names, situation.candidate) if found else ""
     tried = list(_tried(path, situation.tried))
     best = min(tried, key=lambda each: len(each.failures), default=None)
     if not hidden and best is not None and len(best.failures) < len(found):
@@ -51,6 +49,13 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
     else:
         said.append(f"Write the one that is wrong, corrected, the whole of it: {' or '.join(names)}.")
     return "\n\n".join(said)
+
+
+def _hidden(text: str, names: Sequence[str], candidate: int) -> str:
+    """The function whose turn it is to be written without the sight of it; empty where none is. Classes are too large."""
+    functions = {each.name for each in definitions(text) if not each.is_class}
+    turned = [name for name in names if name in functions][:TURNED]
+    return turned[(candidate // 2 - 1) % len(turned)] if turned and candidate and candidate % 2 == 0 else ""
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,10 @@ def test_several_definitions_take_turns_at_being_hidden(workspace: Workspace) ->
     assert "len(items)" not in told(workspace, 6, names=names)
 
 
+def test_a_class_is_never_hidden(workspace: Workspace) -> None:
+    assert "return n - 1" in told(workspace, 2, names=("Book",))
+
+
 def test_the_last_try_is_mentioned_where_it_failed_in_another_way(workspace: Workspace) -> None:
     source = "def count(items, size=SIZE):\n    return 7\n"
     assert "Another try was wrong too: it gave 7" in told(workspace, 2, edit(source), run("it gave 7"))

@@ -52,7 +52,7 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
 
 
 def _hidden(text: str, names: Sequence[str], candidate: int) -> str:
-    """The function whose turn it is to be written without the sight of it; empty where none is. Classes are too large."""
+    """The function whose turn it is to be written unseen; empty where it is none's. Classes are too large for that."""
     functions = {each.name for each in definitions(text) if not each.is_class}
     turned = [name for name in names if name in functions][:TURNED]
     return turned[(candidate // 2 - 1) % len(turned)] if turned and candidate and candidate % 2 == 0 else ""

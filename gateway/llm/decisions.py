@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 AGAIN = 2  # how often an answer that does not fit is asked for again
+AGAIN_TEMPERATURE = 0.5
 QUOTED = 1500  # characters of an answer that is shown back
 BRACES = 200  # places in an answer where an object may begin: more are noise, and each may cost a deep recursion
 
@@ -47,10 +48,15 @@ async def decide(
     return await _until_valid(ask, request, name, lambda response: _judge(response, sent, check), "JSON object")
 
 
-async def write_code(ask: Ask, request: ModelRequest, *, name: str) -> tuple[str, list[ModelResponse]]:
+async def write_code(
+    ask: Ask, request: ModelRequest, *, name: str, judged: bool = False
+) -> tuple[str, list[ModelResponse]]:
     """Ask for one block of code, and give what is in it: small models write code far better in a fence than inside of
-    JSON. Asked again, and failing, like `decide`."""
+    JSON. Asked again, and failing, like `decide`; where the code is `judged` anyway, whatever came is given."""
     request = request.model_copy(update={"stop": [_CLOSED], "schema_name": "code block"})
+    if judged:
+        response = ModelResponse.model_validate(await ask(request.model_dump(), name))
+        return _judge_code(response)[0] or response.text, [response]
     return await _until_valid(ask, request, name, _judge_code, "code block")
 
 
@@ -64,7 +70,10 @@ async def _until_valid(
     responses: list[ModelResponse] = []
     reason, messages = "", request.messages
     for attempt in range(AGAIN + 1):
-        again = request.model_copy(update={"messages": messages, "ordinal": request.ordinal + attempt})
+        update: dict[str, Any] = {"messages": messages, "ordinal": request.ordinal + attempt}
+        if attempt:  # at 0 a small model says the same again
+            update["temperature"] = max(request.temperature or 0.0, AGAIN_TEMPERATURE)
+        again = request.model_copy(update=update)
         call = f"{name}.again{attempt}" if attempt else name
         response = ModelResponse.model_validate(await ask(again.model_dump(), call))
         responses.append(response)

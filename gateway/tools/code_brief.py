@@ -44,10 +44,9 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
             said.append(f"Another try was wrong too: {last}")
     if hidden:
         said.append(f"The function {hidden} has to be written anew: what stood there was wrong. Write the whole of it.")
-    elif len(names) == 1:
-        said.append(f"Write the corrected {names[0]}, the whole of it.")
     else:
-        said.append(f"Write the one that is wrong, corrected, the whole of it: {' or '.join(names)}.")
+        others = f" If the fault is in {' or '.join(names[1:])}, write that one instead." if names[1:] else ""
+        said.append(f"Write the corrected {names[0]}, the whole of it.{others}")
     return "\n\n".join(said)
 
 

@@ -79,16 +79,17 @@ class Asker:
         question: str,
         *,
         code: bool = False,
+        judged: bool = False,
         temperature: float | None = None,
     ) -> Asked:
-        """Free text; with `code`, what stands in its block of code."""
+        """Free text; with `code`, what stands in its block of code, or whatever came where it is `judged` anyway."""
         request, pack = self._request(visit, state, recipe, sections, question, {}, temperature)
 
         async def ask(asked: Json, name: str) -> Json:
             return await visit.call("model.complete", asked, name=name)
 
         if code:
-            text, responses = await decisions.write_code(ask, request, name=recipe)
+            text, responses = await decisions.write_code(ask, request, name=recipe, judged=judged)
             return Asked(text, pack, len(responses))
         response = ModelResponse.model_validate(await ask(request.model_dump(), recipe))
         return Asked(response.text.strip(), pack, 1)

@@ -132,6 +132,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
                 [],
                 text_question(argument, move),
                 code=is_code(argument),
+                judged=move.candidate > 0,
                 temperature=temperature,
             )
             answer = {"reasoning": "", text: asked.value}

@@ -198,3 +198,18 @@ async def test_an_answer_without_code_is_asked_for_again_and_fails_at_the_third(
         await write_code(journal.ask, request(max_tokens=50), name="code")
     assert [name for name, _ in journal.asked] == ["code", "code.again1", "code.again2"]
     assert "holds no code block" in journal.asked[1][1]["messages"][-1]["content"]
+
+
+async def test_code_that_is_judged_anyway_is_asked_for_once() -> None:
+    journal = Journal("merge", f"```python\n{CODE}\n```")
+    value, _ = await write_code(journal.ask, request(), name="code", judged=True)
+    assert value == "merge" and len(journal.asked) == 1
+    assert (await write_code(journal.ask, request().model_copy(update={"ordinal": 2}), name="code", judged=True))[
+        0
+    ] == CODE
+
+
+async def test_a_second_answer_is_drawn_warmer() -> None:
+    journal = Journal("no", GOOD)
+    await decide(journal.ask, request(), schema=DONE, name="x")
+    assert [asked["temperature"] for _, asked in journal.asked] == [0.0, 0.5]

@@ -215,7 +215,10 @@ def test_after_reading_a_python_file_a_definition_of_it_is_asked_for(
     assert schema["properties"]["path"]["enum"] == [pager]
     source = schema["properties"]["source"]
     assert source["contentMediaType"] == "text/x-python"
-    assert "last_page or Pager.pages or Pager.go or Pager" in source["description"]
+    assert (
+        "corrected last_page, the whole of it. If the fault is in Pager.pages or Pager.go or Pager,"
+        in source["description"]
+    )
     assert (ctx.workspace / pager).read_text().strip() in source["description"]
     assert schema["additionalProperties"] is False
 

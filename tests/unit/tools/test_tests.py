@@ -94,7 +94,8 @@ async def test_the_report_tells_what_fails_and_where_and_narrows_what_comes_next
     assert schema["properties"]["path"]["enum"] == ["calc.py"]
     read = {"tool": "file.read", "args": {}, "ok": True, "text": "", "data": {"path": "calc.py"}}
     schema = registry.get("file.edit").schema(ctx, Situation("fix it", results=(failed, read)))
-    assert "boom or total or add" in schema["properties"]["source"]["description"]
+    brief = schema["properties"]["source"]["description"]
+    assert "Write the corrected boom, the whole of it. If the fault is in total or add," in brief
 
 
 async def test_tests_that_pass_are_ok_and_a_target_limits_them(call: Call, project: Path) -> None:

@@ -9,11 +9,12 @@ import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from gateway.engine import budget, events
 from gateway.engine.log import Log
 from gateway.engine.ports import Artifacts, Effect, Json, Operation, Ports, Reconciled, Scope
-from gateway.engine.records import Call, Outcome, Recorded, digest_of, error_of, plain, read
+from gateway.engine.records import Call, Outcome, Past, Recorded, digest_of, error_of, plain, read
 from gateway.engine.state import Waiting
 from gateway.errors import BudgetExhausted, EchelonError, GraphError, ReplayMismatch, StoreError
 
@@ -67,11 +68,26 @@ class Visit:
         self._ports = ports
         self._limits = limits
         self._used = used
-        self._occurrences: defaultdict[str, int] = defaultdict(int)
-        self._under_way: set[str] = set()
-        self._reserved: Counter[str] = Counter()
         self._began = ports.clock.monotonic()
-        self._past = read(log.recorded(visit_seq))
+        self._visit_seq = visit_seq
+
+    # Made when first needed: many nodes call nothing.
+
+    @cached_property
+    def _past(self) -> Past:
+        return read(self._log.recorded(self._visit_seq))
+
+    @cached_property
+    def _occurrences(self) -> defaultdict[str, int]:
+        return defaultdict(int)
+
+    @cached_property
+    def _under_way(self) -> set[str]:
+        return set()
+
+    @cached_property
+    def _reserved(self) -> Counter[str]:
+        return Counter()
 
     def progress(self, kind: str, **data: Json) -> None:
         """Tell whoever watches; leaves no trace."""

@@ -62,7 +62,7 @@ def acquire(db: sqlite3.Connection, name: str, owner: str, now: float, term_s: f
     """Take the lease inside the caller's transaction; RunBusy while a live owner holds it."""
     row = db.execute("SELECT owner, until, epoch FROM leases WHERE name = ?", (name,)).fetchone()
     holder, until, epoch = row or ("", 0.0, 0)
-    if held(db, name, now):
+    if _in_force(holder, until, now):
         raise RunBusy(
             f"{name} is in use by process {holder.split(':')[1]} on {holder.split(':')[0]}",
             hint=f"wait until it is done, or end that process; its lease ends {until - now:.0f} s after it stops",
@@ -74,7 +74,11 @@ def acquire(db: sqlite3.Connection, name: str, owner: str, now: float, term_s: f
 def held(db: sqlite3.Connection, name: str, now: float) -> bool:
     """Whether somebody who is alive, as far as can be told, has the lease."""
     row = db.execute("SELECT owner, until FROM leases WHERE name = ?", (name,)).fetchone()
-    return row is not None and bool(row[0]) and row[1] > now and alive(row[0])
+    return row is not None and _in_force(row[0], row[1], now)
+
+
+def _in_force(holder: str, until: float, now: float) -> bool:
+    return bool(holder) and until > now and alive(holder)
 
 
 def verify(db: sqlite3.Connection, lease: Lease) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from gateway.tools.fence import fenced
 from gateway.tools.python_source import Definition, NotReplaced, definitions, replaced
 from gateway.tools.registry import Situation
 from gateway.tools.relevance import failures_of, last_failure, tests_of
@@ -121,7 +122,7 @@ def _margin(lines: Sequence[str], number: int) -> str:
 
 
 def _block(code: str) -> str:
-    return f"```python\n{code.strip()}\n```"
+    return fenced(code.strip(), "python")
 
 
 def _first_line(message: str) -> str:

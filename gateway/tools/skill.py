@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, StringConstraints, field_validator
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.fence import fenced
 from gateway.tools.fulltext import terms
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.research import Found
@@ -134,7 +135,7 @@ def _passages(situation: Situation) -> list[dict[str, str]]:
 def _brief(topic: str, passages: list[dict[str, str]], situation: Situation) -> str:
     """The task of writing a skill's steps, in words for a model."""
     found = "\n\n".join(f"{each['heading']}:\n{each['quote']}" for each in passages)[:MAX_SHOWN]
-    said = ["What the documentation says:", _fenced(found, "")] if found else []
+    said = ["What the documentation says:", fenced(found, "")] if found else []
     last = situation.results[-1] if situation.results else None
     if last is not None and last["tool"] == "skill.generator" and not last["ok"]:
         said.append(f"The last try was refused: {last['text'][:300]}")
@@ -214,9 +215,9 @@ def render(args: SkillArgs) -> bytes:
     parts.append("## Steps\n\n" + "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)))
     example = next((each for each in args.source if each.code), None)
     if example:
-        parts.append(f"## Example\n\nFrom {_reference(example)}:\n\n{_fenced(example.code, _language(example.code))}")
+        parts.append(f"## Example\n\nFrom {_reference(example)}:\n\n{fenced(example.code, _language(example.code))}")
     if args.source:
-        quotes = [f"### {_reference(each)}\n\n{_fenced(each.quote, 'text')}" for each in args.source]
+        quotes = [f"### {_reference(each)}\n\n{fenced(each.quote, 'text')}" for each in args.source]
         parts.append("## Sources\n\nQuoted word for word.\n\n" + "\n\n".join(quotes))
     return ("\n\n".join(parts) + "\n").encode()
 
@@ -246,13 +247,6 @@ def written(home: Path) -> list[SkillFile]:
 def _reference(found: Found) -> str:
     where = found.title if found.heading == found.title else f"{found.title}, {found.heading}"
     return f"{where} (`{found.source}`)"
-
-
-def _fenced(text: str, language: str) -> str:
-    """In a fence that is longer than any in the text."""
-    longest = max((len(each) for each in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _language(code: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
+from gateway.llm.decisions import Check
 from gateway.tools.fulltext import terms
 from gateway.turn.asking import Asked, Asker
 from gateway.turn.parts import Parts
@@ -58,7 +59,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             self._question(given),
             self._schema(),
             type="PLANNER_DECISION",
-            check=self._objection,
+            check=_once(self._objection),  # "say it after me" is a request, too: said again, it is taken
         )
         return Planned(Plan(**asked.value), asked)
 
@@ -99,6 +100,19 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
                 _closed("CLARIFY", question=text),
             ]
         }
+
+
+def _once(check: Check) -> Check:
+    """The check, which objects one time only."""
+    objected = False
+
+    def ask(decision: dict[str, Any]) -> str | None:
+        nonlocal objected
+        objection = None if objected else check(decision)
+        objected = objected or objection is not None
+        return objection
+
+    return ask
 
 
 class Clarify(Node[TurnState, TurnContext, str, str]):

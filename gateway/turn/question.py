@@ -25,7 +25,9 @@ def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str
         choice = each.get("enum", [])
         options = f"; one of: {', '.join(map(str, choice))}" if 0 < len(choice) <= SHOWN_OPTIONS else ""
         optional = "" if key in schema.get("required", ()) else " (optional)"
-        lines.append(f"  {tool} {key}{optional}: {each.get('description', each.get('type', ''))}{options}")
+        said = str(each.get("description", each.get("type", "")))
+        said = said.rpartition("\n\n")[2]  # of a brief what is asked: all that it brings is in §4, too
+        lines.append(f"  {tool} {key}{optional}: {said}{options}")
     return [f"  {line.strip()}" for line in lines]
 
 

@@ -92,6 +92,12 @@ async def test_an_answer_that_only_repeats_the_request_is_refused(bench: Bench, 
     assert "only repeats the request" in bench.model.asked[1]["messages"][-1]["content"]
 
 
+async def test_an_answer_that_repeats_the_request_twice_is_meant(bench: Bench) -> None:
+    said = complete("The sky is blue")
+    turn = await bench.open(said, said).run("Say after me: the sky is blue")
+    assert (turn.status, turn.response) == (Status.COMPLETE, "The sky is blue")
+
+
 @pytest.mark.parametrize("response", ["Hello!", "Your server is called heron, as you said in May.", "Yes."])
 async def test_an_answer_that_says_more_or_hardly_anything_is_taken(bench: Bench, response: str) -> None:
     turn = await bench.open(complete(response)).run("Hello, is my server called heron?")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from gateway.config import Settings
 from gateway.engine.ports import Json
+from gateway.errors import ModelUnavailable
 from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
 from gateway.llm.local.catalog import PREFIX
 from gateway.llm.model import OnDelta
+from gateway.llm.via_http import PREFIX as OWN_SERVER
 
 if TYPE_CHECKING:
     from gateway.llm.scripted import ScriptedModel
@@ -62,6 +64,11 @@ class Providers:
             server.touch()
             return Endpoint(f"hosted_vllm/{server.model}", server.api_base, server.api_key)
         base, key = self._settings.api_base, self._settings.api_key
+        if model.startswith(OWN_SERVER) and not (base or os.environ.get("HOSTED_VLLM_API_BASE")):
+            raise ModelUnavailable(  # litellm would ask OpenAI
+                f"{model} is on a server of your own, and its address is not configured",
+                hint="name it with --api-base, ECHELON_API_BASE or `api_base:`, such as http://127.0.0.1:8000/v1",
+            )
         if key is not None:
             return Endpoint(model, base, key.get_secret_value())
         return Endpoint(model, base, KEYLESS if base and not _key_in_environment(model) else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,9 @@ async def attempt(
 def _reason(error: Exception) -> str:
     """In the words of the operating system where it has some."""
     cause = getattr(error, "os_error", None) or error
+    number = getattr(cause, "errno", None)  # asyncio puts words of its own into `strerror`
+    if isinstance(number, int) and number > 0:
+        return os.strerror(number)
     return getattr(cause, "strerror", None) or str(cause) or type(error).__name__
 
 

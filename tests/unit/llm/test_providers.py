@@ -9,6 +9,7 @@ import pytest
 from chat_server import Reply, chat_server
 
 from gateway.config import Settings
+from gateway.errors import ModelUnavailable
 from gateway.llm.model import Message, ModelRequest
 from gateway.llm.providers import model_of
 
@@ -32,6 +33,13 @@ async def test_a_server_that_wants_no_key_is_called_without_one_being_configured
         answer = await model_of(settings).complete(request("openai/any"))
     assert answer["text"] == "Hello."
     assert server.headers[0]["Authorization"] == f"Bearer {sent}"
+
+
+async def test_a_server_of_ones_own_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOSTED_VLLM_API_BASE", raising=False)
+    with pytest.raises(ModelUnavailable, match="its address is not configured") as caught:
+        await model_of(Settings.load({})).complete(request("hosted_vllm/any"))
+    assert "--api-base" in caught.value.hint
 
 
 async def test_a_script_is_read_once(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def gateway(folder: Path, base: str) -> Gateway:
     patterns.mkdir(parents=True)
     (patterns / "note_page.md").write_text(PATTERN)
     given = {"model": MODEL, "api_base": base, "api_key": "none", "workspace": str(folder / "work")}
+    given |= {"validate": False}  # the others do not judge their answers either
     settings = Settings.load(given, cwd=folder / "work", environ={"ECHELON_HOME": str(folder / "home")})
     return Gateway(settings, registry=lambda: Registry([page_list, page_read, note_keep]))
 

@@ -34,7 +34,7 @@ def brief(workspace: Workspace, path: str, names: Sequence[str], situation: Situ
     best = min(tried, key=lambda each: len(each.failures), default=None)
     if not hidden and best is not None and len(best.failures) < len(found):
         text, found = best.applied_to(text), best.failures
-    said = [f"The request: {situation.request}", f"{path}:", _block(excerpt(text, names, hidden))]
+    said = [f"The request: {situation.wanted}", f"{path}:", _block(excerpt(text, names, hidden))]
     if found:
         if tests := tests_of(workspace, [*found, *last_failure(situation)], names):
             said += ["It has to pass:", _block("\n\n\n".join(tests)[:MAX_TEST])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
@@ -11,9 +13,11 @@ from gateway.tools.relevance import only_path, relevant_files
 from gateway.tools.source_text import decode
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace, sha256
+from gateway.tools.write_brief import code_brief, named_files, stands, test_path, tests_brief, text_brief
 
 MAX_TEXT = 24_000  # characters of one file.read: more does not fit a small model's prompt
 MAX_LISTED = 200
+REPLACED = re.compile(r"\b(?:overwrit|rewrit|replac|from scratch|anew)", re.IGNORECASE)
 
 
 class ReadArgs(BaseModel):
@@ -80,6 +84,43 @@ async def file_list(args: ListArgs, ctx: ToolContext) -> ToolResult:
 class WriteArgs(BaseModel):
     path: str = Field(description="file to write, relative to the workspace; its folders are made")
     content: str = Field(description="the whole content of the file")
+    append: bool = Field(False, description="whether to add the content at the end of what stands there")
+    test_of: str | None = Field(None, description="the code file that the content tests, if it is a test")
+
+
+def _narrow_write(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
+    """To the file that the request names, and to its content as a text. What people have written is added to, unless
+    the request wants it replaced."""
+    workspace = Workspace(ctx.workspace)
+    tested = str(situation.chosen.get("test_of") or "")
+    path, paths = _target(workspace, situation, tested)
+    is_python = path.endswith(".py")
+    content: Schema = {"type": "string", "contentMediaType": "text/x-python" if is_python else "text/markdown"}
+    if tested:
+        content["description"] = tests_brief(workspace, tested, situation)
+    else:
+        content["description"] = (code_brief if is_python else text_brief)(workspace, path, situation)
+    properties = only_path(schema, paths)["properties"]
+    properties = {"path": properties["path"], "content": content}
+    if stands(workspace, path) and not is_python and not REPLACED.search(situation.wanted):
+        properties["append"] = {"const": True}
+    if tested:
+        properties["test_of"] = schema["properties"]["test_of"]
+    return {**schema, "properties": properties, "required": list(properties)}
+
+
+def _target(workspace: Workspace, situation: Situation, tested: str) -> tuple[str, list[str]]:
+    """The file to write, empty where it is not clear yet, and those that may be meant; none where any may."""
+    if tested:
+        return test_path(tested), [test_path(tested)]
+    chosen = str(situation.chosen.get("path") or "")
+    named = [chosen] if chosen else named_files(situation.wanted) or named_files(situation.request)
+    written = {
+        result["data"]["path"] for result in situation.results if result["tool"] == "file.write" and result["ok"]
+    }
+    left = [each for each in named if each not in written] or named
+    new = [each for each in left if not stands(workspace, each)] or left
+    return new[0] if len(new) == 1 else "", new
 
 
 async def take_back(args: BaseModel, result: ToolResult, ctx: ToolContext) -> None:
@@ -88,19 +129,33 @@ async def take_back(args: BaseModel, result: ToolResult, ctx: ToolContext) -> No
         Changes(ctx, result.data["path"]).take_back(result.data["before"], result.data["after"])
 
 
-@tool("file.write", effect=Effect.IDEMPOTENT, deadline_s=10, undo=take_back)
+@tool("file.write", effect=Effect.IDEMPOTENT, deadline_s=10, narrow=_narrow_write, undo=take_back)
 async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
-    """Write a whole file of the workspace: a new one, or in place of an old one.
+    """Write a file of the workspace: a new one, in place of an old one, or at its end.
 
-    data: {path, before: sha256 or null for a new file, after: sha256}.
+    data: {path, before: sha256 or null for a new file, after: sha256, changed: what, for people}.
     """
-    path = Workspace(ctx.workspace).relative(args.path)
+    workspace = Workspace(ctx.workspace)
+    path = workspace.relative(args.path)
     changes = Changes(ctx, path)
-    change = changes.done_before(args) or changes.make(args, args.content.encode())
+    change = changes.done_before(args)
+    if change is None:
+        standing = workspace.read(path) if args.append and workspace.exists(path) else b""
+        data = ended(args.content).encode()
+        if standing:
+            data = ended(decode(standing, path).text, blank=path.endswith(".md")).encode() + data
+        change = changes.make(args, data)
     lines = len(args.content.splitlines())
     what = "created" if change.before is None else "unchanged" if change.before == change.after else "replaced"
-    data = {"path": path, "before": change.before, "after": change.after}
-    return ToolResult(text=f"{what} {path}, {lines} {'line' if lines == 1 else 'lines'}", data=data)
+    what = "added to" if args.append and what == "replaced" else what
+    said = f"{what} {path}, {lines} {'line' if lines == 1 else 'lines'}"
+    return ToolResult(text=said, data={"path": path, "before": change.before, "after": change.after, "changed": said})
+
+
+def ended(text: str, *, blank: bool = False) -> str:
+    """The text with the end of its last line, and a blank line after it where a new paragraph follows."""
+    whole = text if not text or text.endswith("\n") else f"{text}\n"
+    return f"{whole.rstrip()}\n\n" if blank and whole.strip() else whole
 
 
 class UndoArgs(BaseModel):

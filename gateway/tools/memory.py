@@ -46,8 +46,12 @@ class SearchArgs(BaseModel):
 
 def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the text alone: a key that a small model makes up would replace the wrong memory one day. And, where they are
-    few, to the user's own words: nothing is lost in retelling."""
-    text = {"const": situation.request} if len(situation.request) <= OWN_WORDS else schema["properties"]["text"]
+    few and about nothing else, to the user's own words: nothing is lost in retelling."""
+    text = schema["properties"]["text"]
+    if situation.whole and len(situation.request) <= OWN_WORDS:
+        text = {"const": situation.request}
+    elif situation.goals:
+        text = {**text, "description": f"the fact that this is about: {'; '.join(situation.goals)}. One whole sentence"}
     return {**schema, "properties": {"text": text}}
 
 

@@ -59,7 +59,9 @@ class Situation:
     """What a tool may look at to narrow its own schema: the request, the goals, and this task's results so far.
 
     Each result is `{"tool", "args", "ok", "text", "data"}`, oldest first. In a TRY, `candidate` counts from 1.
-    What candidates gave that were undone is not among `results`, but among `tried`.
+    What candidates gave that were undone is not among `results`, but among `tried`. `earlier` are the results of the
+    tasks before this one; `whole`: this task is all that the request asks for. `chosen` are arguments that have been
+    chosen for this call already.
     """
 
     request: str
@@ -67,6 +69,14 @@ class Situation:
     results: tuple[Mapping[str, Json], ...] = ()
     candidate: int = 0
     tried: tuple[Mapping[str, Json], ...] = ()
+    earlier: tuple[Mapping[str, Json], ...] = ()
+    whole: bool = True
+    chosen: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> str:
+        """What is to be done, in the user's words; where that is more than this task, in the Planner's."""
+        return self.request if self.whole else "; ".join(self.goals)
 
 
 Schema = dict[str, Any]

@@ -98,7 +98,7 @@ def _narrow_skill(schema: Schema, ctx: ToolContext, situation: Situation) -> Sch
     properties["instructions"] = {
         "type": "string",
         "contentMediaType": "text/markdown",
-        "description": _brief(topic if name else situation.request, passages, situation),
+        "description": _brief(topic if name else situation.wanted, passages, situation),
     }
     without = {key: each for key, each in schema.items() if key != "$defs"}
     return {**without, "properties": properties, "required": list(properties)}
@@ -125,8 +125,8 @@ def _named(step: str) -> list[str]:
 
 
 def _passages(situation: Situation) -> list[dict[str, str]]:
-    """What the last research of the task found."""
-    for result in reversed(situation.results):
+    """What the last research found, of this task or one before."""
+    for result in reversed((*situation.earlier, *situation.results)):
         if result["tool"] == "internet.research" and result["ok"]:
             return list(result["data"]["passages"])
     return []

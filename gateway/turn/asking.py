@@ -13,19 +13,9 @@ from gateway.llm import decisions, packer
 from gateway.llm.model import ModelRequest, ModelResponse
 from gateway.llm.packer import Section
 from gateway.turn.parts import Parts
-from gateway.turn.patterns.program import Program
 from gateway.turn.state import Pack, TurnContext, TurnState
 
 CONTEXT = "context.md"
-
-
-def task_types(programs: Mapping[str, Program]) -> str:
-    """The types with their descriptions and examples, from the patterns' front matter: the same text for every turn."""
-    lines = []
-    for task_type, program in sorted(programs.items()):
-        lines.append(f"- {task_type}: {program.description}")
-        lines += [f"  e.g. {example}" for example in program.examples]
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -37,14 +27,22 @@ class Asked:
     calls: int
 
 
+def counted(state: TurnState, *asked: Asked | None) -> TurnState:
+    """The state with what was asked: the packs, and how many model calls it took."""
+    made = [each for each in asked if each is not None]
+    if not made:
+        return state
+    packs = (*state.packs, *(each.pack for each in made))
+    return state.with_(packs=packs, asked=state.asked + sum(each.calls for each in made))
+
+
 class Asker:
     """Calls models for one kind of turn; holds nothing that changes."""
 
     def __init__(self, parts: Parts, context: TurnContext) -> None:
         self._recipes = parts.recipes
         self._context = context
-        types = task_types(parts.programs)
-        self._prompts = {path: text.replace("{{ task_types }}", types) for path, text in parts.prompts.items()}
+        self._prompts = parts.prompts
 
     async def decide(
         self,
@@ -64,10 +62,7 @@ class Asker:
         request, pack = self._request(visit, state, recipe, sections, question, variables or {}, temperature)
         request = request.model_copy(update={"schema_name": type})
 
-        async def ask(asked: Json, name: str) -> Json:
-            return await visit.call("model.complete", asked, name=name)
-
-        value, responses = await decisions.decide(ask, request, schema=schema, name=recipe, check=check)
+        value, responses = await decisions.decide(_by(visit), request, schema=schema, name=recipe, check=check)
         return Asked(value, pack, len(responses))
 
     async def write(
@@ -85,13 +80,10 @@ class Asker:
         """Free text; with `code`, what stands in its block of code, or whatever came where it is `judged` anyway."""
         request, pack = self._request(visit, state, recipe, sections, question, {}, temperature)
 
-        async def ask(asked: Json, name: str) -> Json:
-            return await visit.call("model.complete", asked, name=name)
-
         if code:
-            text, responses = await decisions.write_code(ask, request, name=recipe, judged=judged)
+            text, responses = await decisions.write_code(_by(visit), request, name=recipe, judged=judged)
             return Asked(text, pack, len(responses))
-        response = ModelResponse.model_validate(await ask(request.model_dump(), recipe))
+        response = ModelResponse.model_validate(await _by(visit)(request.model_dump(), recipe))
         return Asked(response.text.strip(), pack, 1)
 
     def _request(
@@ -126,3 +118,12 @@ class Asker:
             timeout_s=params.timeout_s,
         )
         return request, Pack(recipe=name, sha256=visit.artifacts.put(packed.text.encode()))
+
+
+def _by(visit: Visit) -> decisions.Ask:
+    """The journal's call of the model."""
+
+    async def ask(asked: Json, name: str) -> Json:
+        return await visit.call("model.complete", asked, name=name)
+
+    return ask

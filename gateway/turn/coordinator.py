@@ -24,7 +24,15 @@ class Ran:
     s: float
 
 
-class Coordinate(Node[TurnState, TurnContext, Pending, Ran]):
+@dataclass(frozen=True)
+class Due:
+    """A call that is due; `repeats` where an earlier attempt of the turn has made the very same one."""
+
+    call: Pending
+    repeats: bool
+
+
+class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
     """Runs the pending call. A tool's error is a result that the Task Executor sees."""
 
     name = "Coordinate"
@@ -35,14 +43,17 @@ class Coordinate(Node[TurnState, TurnContext, Pending, Ran]):
         self._registry = parts.registry
         self._context = context
 
-    def build_input(self, state: TurnState, context: TurnContext) -> Pending:
-        assert state.pending is not None
-        return state.pending
+    def build_input(self, state: TurnState, context: TurnContext) -> Due:
+        call = state.pending
+        assert call is not None
+        made = any((each.tool, each.args, each.ok) == (call.tool, call.args, True) for each in state.entries)
+        return Due(call, made and bool(state.verdicts))
 
-    async def execute(self, given: Pending, visit: Visit) -> Ran:
+    async def execute(self, due: Due, visit: Visit) -> Ran:
+        given = due.call
         visit.progress("tool", tool=given.tool, args=given.args)
         began = await visit.now()
-        result = await self._run(given, visit)
+        result = await self._run(due, visit)
         data = json.dumps({"tool": given.tool, "args": given.args, **result}, ensure_ascii=False)
         return Ran(result["ok"], visit.artifacts.put(data.encode()), round(await visit.now() - began, 1))
 
@@ -67,14 +78,16 @@ class Coordinate(Node[TurnState, TurnContext, Pending, Ran]):
             entries=(*state.entries, entry), cursor=cursor, task=TaskState.of(program, cursor), pending=None
         )
 
-    async def _run(self, given: Pending, visit: Visit) -> dict[str, Any]:
+    async def _run(self, due: Due, visit: Visit) -> dict[str, Any]:
+        given = due.call
         try:
             tool = self._registry.get(given.tool)
             effect = self._effect(given)
-            if self._needs_approval(given.tool, tool.approve):
-                answer = await visit.ask(
-                    "approve", f"Run {given.tool} {arguments(given.args, 2000)}?", options=("yes", "no")
-                )
+            again = due.repeats and effect is Effect.ONCE  # which `--yes` does not answer: nothing is done twice
+            if again or self._needs_approval(given.tool, tool.approve):
+                already = " It was done in the first attempt already." if again else ""
+                question = f"Run {given.tool} {arguments(given.args, 2000)}?{already}"
+                answer = await visit.ask("approve", question, options=("yes", "no"))
                 if answer != "yes":
                     return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}
             result = await visit.call(f"tool.{given.tool}", given.args, effect=effect)

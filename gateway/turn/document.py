@@ -15,8 +15,8 @@ from gateway.engine.store import RunRow
 from gateway.turn.gather import Gather
 from gateway.turn.operations import load_result, turn_folder
 from gateway.turn.patterns.cursor import MoveKind
-from gateway.turn.sections import arguments, clarified, code, fenced, line, prose, quoted
-from gateway.turn.state import Entry, Plan, TurnContext, TurnState
+from gateway.turn.sections import arguments, clarified, code, fenced, line, prose, quoted, reflection
+from gateway.turn.state import Entry, Plan, TurnContext, TurnState, Verdict
 
 SHOWN = 2000  # characters of a result in the document; all of it lies in `results/`
 
@@ -52,6 +52,8 @@ def render(row: RunRow, context: TurnContext, state: RunState, artifacts: Artifa
     if state.node != Gather.name:  # left it, so §1 is there
         known = [f"### {item.title}\n\n{fenced(item.text)}" for item in data.gathered]
         blocks += ["## §1 Gathered Context", *(known or ["Nothing that bears on the request."])]
+    if data.reflection:
+        blocks += ["## §2 Reflection", reflection(data.reflection)]
     if data.plans:
         blocks += ["## §3 Task Plan", *(_plan(number, plan) for number, plan in enumerate(data.plans, 1))]
     if data.entries or data.cursor is not None:
@@ -60,6 +62,8 @@ def render(row: RunRow, context: TurnContext, state: RunState, artifacts: Artifa
         blocks += [f"Escalated: {line(data.escalated)}"]
     if data.response is not None:
         blocks += ["## §5 Response", prose(data.response)]
+    if data.verdicts:
+        blocks += ["## §6 Validation", *(_verdict(number, each) for number, each in enumerate(data.verdicts, 1))]
     if state.status is Status.WAITING and state.waiting is not None:
         blocks += [f"**Waiting for an answer:** {line(state.waiting.question)}"]
     if state.error is not None:
@@ -103,9 +107,16 @@ def _plan(number: int, plan: Plan) -> str:
     blocks = [f"### Iteration {number}", f"EXECUTE · {code(plan.task_type)}" if plan.task_type else plan.action]
     if plan.goals:
         blocks.append("\n".join(f"{n}. {line(goal)}" for n, goal in enumerate(plan.goals, 1)))
+    if plan.then:
+        blocks.append("\n".join(f"Then {code(task.task_type)}: {line('; '.join(task.goals))}" for task in plan.then))
     if plan.question:
         blocks.append(f"Question: {line(plan.question)}")
     return "\n\n".join([*blocks, *_reasoning(plan.reasoning)])
+
+
+def _verdict(number: int, verdict: Verdict) -> str:
+    lines = [f"Attempt {number}: {verdict.verdict} (by {verdict.by})", *(f"- {line(each)}" for each in verdict.issues)]
+    return "\n".join(lines)
 
 
 def _reasoning(text: str) -> list[str]:

@@ -10,21 +10,24 @@ from typing import Any
 
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
-from gateway.engine.ports import Artifacts
+from gateway.engine.ports import Artifacts, Json
 from gateway.llm.packer import Section
-from gateway.turn.asking import Asked, Asker
+from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.operations import load_result
 from gateway.turn.parts import Parts
 from gateway.turn.patterns.cursor import Cursor, Move, MoveKind
 from gateway.turn.patterns.decision import (
+    REASONING,
     arguments_schema,
     decision_schema,
     forced,
     match,
+    open_arguments,
     settled,
     single_call,
     text_argument,
     tools_of,
+    without,
 )
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
@@ -45,7 +48,7 @@ class Decided:
     cursor: Cursor
     pending: Pending | None = None
     escalated: str = ""
-    asked: Asked | None = None
+    asked: tuple[Asked, ...] = ()
 
 
 class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
@@ -77,7 +80,8 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         if cursor.undo:
             return Decided(cursor)
         moves = offered(program.moves(cursor, scope), given)
-        schemas = await self._schemas(visit, given, moves)
+        calls = [move for move in moves if move.kind is MoveKind.CALL]
+        schemas = await self._schemas(visit, given, moves, calls[0].known if len(calls) == 1 else {})
         if all(move.kind is MoveKind.CALL and not tools_of(move, schemas) for move in moves):
             wanted = ", ".join(glob for move in moves for glob in move.tools)
             return Decided(program.give_up(cursor), escalated=f"no tool is available for {wanted}")
@@ -104,10 +108,10 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         cursor = program.take(cursor, move)
         if move.kind is not MoveKind.CALL:
             why = decision["reasoning"] if move.kind is MoveKind.ESCALATE else ""
-            return Decided(cursor, escalated=why, asked=asked)
+            return Decided(cursor, escalated=why, asked=(asked,))
         tool = decision["tool"]["name"]
         chosen = {**settled(schemas[tool]), **decision["tool"]["args"]}
-        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=asked)
+        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked,))
 
     async def _fill_in(
         self,
@@ -117,17 +121,38 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         cursor: Cursor,
         move: Move,
         tool: str,
-        schema: Mapping[str, Any],
+        schema: dict[str, Any],
     ) -> Decided:
         """The arguments of the only legal call: which call it is, code has decided."""
-        record = sections(self._context.request, latest_candidate(state), visit.artifacts)
         temperature = temperature_of(move.candidate)
-        text = text_argument(move, dict(schema))
-        if text is not None:
-            argument = schema["properties"][text]
-            asked = await self._asker.write(
+        answer: dict[str, Any] = {}
+        asked: list[Asked] = []
+        known = {**settled(schema), **move.known}
+        text = text_argument(schema, known)
+        rest = without(schema, [text] if text else [])
+        if text is None or open_arguments(rest, known):  # where a text goes comes before the text
+            filled = await self._asker.decide(
                 visit,
                 state,
+                "tool_arguments",
+                sections(self._context.request, latest_candidate(state), visit.artifacts),
+                "\n".join([f"Next: {move.label}", *argument_lines("", rest, move), skeleton(rest, move)]),
+                arguments_schema(move, rest),
+                type="TOOL_ARGUMENTS",
+                temperature=temperature,
+                check=lambda args: _copied({"name": tool, "args": args}, {tool: schema}),
+            )
+            answer, asked = dict(filled.value), [filled]
+            if text is not None:
+                chosen = {key: value for key, value in answer.items() if key != REASONING}
+                schema = (await self._schemas(visit, state, [move], {**known, **chosen}, name="tools.schemas.chosen"))[
+                    tool
+                ]
+        if text is not None:
+            argument = schema["properties"][text]
+            written = await self._asker.write(
+                visit,
+                counted(state, *asked),
                 "text_argument",
                 [],
                 text_question(argument, move),
@@ -135,26 +160,14 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
                 judged=move.candidate > 0,
                 temperature=temperature,
             )
-            answer = {"reasoning": "", text: asked.value}
-        else:
-            asked = await self._asker.decide(
-                visit,
-                state,
-                "tool_arguments",
-                record,
-                "\n".join([f"Next: {move.label}", *argument_lines("", schema, move), skeleton(schema, move)]),
-                arguments_schema(move, dict(schema)),
-                type="TOOL_ARGUMENTS",
-                temperature=temperature,
-                check=lambda args: _copied({"name": tool, "args": args}, {tool: schema}),
-            )
-            answer = asked.value
+            answer[text] = written.value
+            asked.append(written)
         chosen = {**settled(schema), **answer}
-        reasoning = str(chosen.pop("reasoning"))
-        return Decided(program.take(cursor, move), _pending(move, tool, chosen, reasoning), asked=asked)
+        reasoning = str(chosen.pop(REASONING, ""))
+        return Decided(program.take(cursor, move), _pending(move, tool, chosen, reasoning), asked=tuple(asked))
 
     def spent(self, output: Decided) -> Mapping[str, float]:
-        return {"steps": 1} if output.asked is not None else {}
+        return {"steps": 1} if output.asked else {}
 
     def apply_output(self, state: TurnState, output: Decided) -> TurnState:
         if output.pending is not None:
@@ -162,7 +175,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         elif output.cursor.undo:
             follows = "Undo"
         else:
-            follows = "Plan" if output.cursor.end is MoveKind.ESCALATE else "Respond"
+            follows = "Plan" if output.cursor.end is MoveKind.ESCALATE or state.plan.then else "Respond"
         state = state.with_(
             cursor=output.cursor,
             task=TaskState.of(self._parts.programs[state.plan.task_type], output.cursor),
@@ -170,25 +183,34 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
             escalated=output.escalated or state.escalated,
             next=follows,
         )
-        if output.asked is None:
-            return state
-        return state.with_(packs=(*state.packs, output.asked.pack), asked=state.asked + output.asked.calls)
+        return counted(state, *output.asked)
 
-    async def _schemas(self, visit: Visit, state: TurnState, moves: Sequence[Move]) -> dict[str, Any]:
+    async def _schemas(
+        self,
+        visit: Visit,
+        state: TurnState,
+        moves: Sequence[Move],
+        chosen: Mapping[str, Json],
+        name: str | None = None,
+    ) -> dict[str, Any]:
         """The argument schemas of the tools that the moves may call, narrowed to what there is."""
         allowed = dict.fromkeys(allowed_tools(self._parts, self._context))
         wanted = sorted({name for move in moves for name in tools_of(move, allowed)})
         if not wanted:
             return {}
         standing, tried = told_apart(state.mine())
+        before = [entry for entry in state.entries if entry.plan < len(state.plans) and not entry.undone]
         asked = {
             "tools": wanted,
             "goals": list(state.plan.goals),
             "results": [entry.result for entry in standing],
             "candidate": max((move.candidate for move in moves), default=0),
             "tried": [entry.result for entry in tried],
+            "earlier": [entry.result for entry in before],
+            "whole": state.whole,
+            "chosen": dict(chosen),
         }
-        found: dict[str, Any] = await visit.call("tools.schemas", asked)
+        found: dict[str, Any] = await visit.call("tools.schemas", asked, name=name)
         return found
 
     def _sections(self, state: TurnState, program: Program, cursor: Cursor, artifacts: Artifacts) -> list[Section]:

@@ -1,4 +1,4 @@
-"""The turn as a graph: Gather → Plan ⇄ (Execute ⇄ Coordinate) → Respond → Save (→ Unfinished)."""
+"""The turn as a graph: Gather → Plan ⇄ (Execute ⇄ Coordinate) → Respond ⇄ Validate → Save (→ Unfinished)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from gateway.turn.parts import Parts, assemble
 from gateway.turn.planner import Clarify, PlanTask
 from gateway.turn.responder import Respond, Save, Unfinished
 from gateway.turn.state import TurnContext, TurnState
+from gateway.turn.validator import Validate
 
 TURN = "turn"
 
@@ -35,6 +36,7 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
         Coordinate(parts, context),
         Undo(parts),
         Respond(context, asker),
+        Validate(context, asker),
         Save(),
         Unfinished(),
     ]

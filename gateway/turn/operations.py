@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolR
 from gateway.tools.workspace import Workspace
 from gateway.turn.state import TurnContext
 
-KEPT = 3  # earlier turns of the session in §1
+KEPT = 5  # earlier turns of the session in §1: as many of them as its budget has room for, the newest first
 LISTED = 15  # files of the workspace
 SHOWN = 300  # characters of each earlier response
 MAX_TEXT = 200_000  # characters of a result's text, as much as of a program's output
@@ -98,15 +98,12 @@ class _Told:
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:
-        """What bears on the request: earlier turns of the session (newest last), memories, the workspace's files."""
+        """What bears on the request: memories, earlier turns of the session (newest first), the workspace's files."""
         items: list[dict[str, str]] = []
-        for number in range(max(1, self.place.turn - KEPT), self.place.turn):
-            path = turn_folder(self.place.home, self.place.session, number) / "summary.json"
-            if path.exists():
-                items.append({"title": f"Turn {number}", "text": _summary(path)})
         remembered = await self._remembered(args["request"], scope)
         if remembered:
             items.append({"title": "Memory", "text": remembered})
+        items += await asyncio.to_thread(self._earlier)
         root = self.workspace
         found = await asyncio.to_thread(Workspace(root).files)
         # hidden files, and a home that lies inside the workspace, are not what the user works on
@@ -115,6 +112,18 @@ class _Told:
             more = f" and {len(files) - LISTED} more" if len(files) > LISTED else ""
             items.append({"title": "Workspace", "text": ", ".join(files[:LISTED]) + more})
         return items
+
+    def _earlier(self) -> list[dict[str, str]]:
+        """What was said in the session, and before it; the newest first."""
+        found = []
+        for number in range(self.place.turn - 1, max(0, self.place.turn - 1 - KEPT), -1):
+            path = turn_folder(self.place.home, self.place.session, number) / "summary.json"
+            if path.exists():
+                found.append({"title": f"Turn {number}", "text": _summary(path)})
+        for exchange in reversed(self.context.history):
+            text = _exchange(exchange.request, exchange.response)
+            found.append({"title": "Before this session", "text": text})
+        return found[:KEPT]
 
     async def _remembered(self, request: str, scope: Scope) -> str:
         from gateway.tools.memory import SearchArgs, memory_search
@@ -141,19 +150,32 @@ def _summary(path: Path) -> str:
     """What `save` has kept of an earlier turn; a file that was damaged since costs only this."""
     try:
         said = json.loads(path.read_text())
-        request, response = str(said["request"]), str(said["response"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return _exchange(str(said["request"]), str(said["response"]), [str(each) for each in said.get("done", ())])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         return f"(its summary cannot be read: {error})"
-    return f"User: {request}\nAnswer: {response if len(response) <= SHOWN else response[:SHOWN] + ' […]'}"
+
+
+def _exchange(request: str, response: str, done: Sequence[str] = ()) -> str:
+    asked, answered = (text if len(text) <= SHOWN else f"{text[:SHOWN]} […]" for text in (request, response))
+    return "\n".join([f"User: {asked}", *(f"Done: {each}" for each in done), f"Answer: {answered}"])
 
 
 def _schemas(registry: Registry, told: _Told) -> Any:
     async def schemas(args: Json, scope: Scope) -> Json:
-        results, tried = (
-            tuple(load_result(scope.artifacts, sha256) for sha256 in args.get(key, ())) for key in ("results", "tried")
+        results, tried, earlier = (
+            tuple(load_result(scope.artifacts, sha256) for sha256 in args.get(key, ()))
+            for key in ("results", "tried", "earlier")
         )
-        goals = tuple(args["goals"])
-        situation = Situation(told.context.request, goals, results, args.get("candidate", 0), tried)
+        situation = Situation(
+            told.context.request,
+            tuple(args["goals"]),
+            results,
+            args.get("candidate", 0),
+            tried,
+            earlier,
+            whole=args.get("whole", True),
+            chosen=args.get("chosen", {}),
+        )
         context = told.tool_context(scope)
         found: dict[str, Json] = {}
         for name in args["tools"]:

@@ -14,10 +14,12 @@ from gateway.llm import recipes as recipe_files
 from gateway.llm.recipes import Recipe
 from gateway.resources import Resource
 from gateway.tools.registry import Registry
+from gateway.turn import few_shot
 from gateway.turn.patterns.program import Program, compile_pattern
 
-RECIPES = ("planner", "task_executor", "tool_arguments", "text_argument", "responder")
+RECIPES = ("planner", "task_executor", "tool_arguments", "text_argument", "responder", "validator")
 PATTERNS = "patterns/"
+PLACEHOLDERS = {"{{ task_types }}": few_shot.task_types, "{{ examples }}": few_shot.examples}
 
 
 class Texts(Protocol):
@@ -86,7 +88,16 @@ def assemble(texts: Texts, registry: Registry) -> Parts:
         for path in (fragment.path for fragment in recipe.prompt_fragments):
             if "{" not in path and path not in prompts:
                 raise ConfigError(f"recipe {recipe.name}: there is no {path}", hint="check its prompt_fragments")
-    return Parts(recipes, prompts, programs, registry)
+    filled = {path: _filled(text, programs) for path, text in prompts.items()}
+    return Parts(recipes, filled, programs, registry)
+
+
+def _filled(text: str, programs: Mapping[str, Program]) -> str:
+    """A prompt with what it asks for about the task types; every other brace stands for itself."""
+    for name, fill in PLACEHOLDERS.items():
+        if name in text:
+            text = text.replace(name, fill(programs))
+    return text
 
 
 # Compiling takes longer than the rest of a turn: what was compiled is kept by its text, and does not change.

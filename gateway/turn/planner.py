@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
 from gateway.llm.decisions import Check
 from gateway.tools.fulltext import terms
-from gateway.turn.asking import Asked, Asker
+from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.parts import Parts
 from gateway.turn.sections import sections
 from gateway.turn.state import Item, Plan, TurnContext, TurnState
@@ -17,6 +18,7 @@ from gateway.turn.task_state import TaskState
 
 MAX_PLANS = 3
 MAX_GOALS = 4
+MAX_THEN = MAX_PLANS - 1
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,10 @@ class Planned:
 
 
 class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
-    """`PLANNER_DECISION`: EXECUTE, COMPLETE or CLARIFY."""
+    """`PLANNER_DECISION`: EXECUTE, COMPLETE or CLARIFY.
+
+    Where a task is done and its plan said what follows, that is the next plan: nobody has to be asked.
+    """
 
     name = "Plan"
     on_success = Route[TurnState](lambda state: state.next, ("Execute", "Clarify", "Respond"))
@@ -49,6 +54,10 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
                 goals=(self._context.request,),
             )
             return Planned(goal, None)
+        if given.plans and given.plan.then and not given.escalated:
+            task, *rest = given.plan.then
+            following = Plan(action="EXECUTE", reasoning="as planned", **task.model_dump(), then=tuple(rest))
+            return Planned(following, None)
         if sum(plan.action == "EXECUTE" for plan in given.plans) >= MAX_PLANS:
             return Planned(Plan(action="COMPLETE", reasoning=f"{MAX_PLANS} plans were made: no more are"), None)
         asked = await self._asker.decide(
@@ -63,6 +72,9 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
         )
         return Planned(Plan(**asked.value), asked)
 
+    def spent(self, output: Planned) -> Mapping[str, float]:
+        return {"plans": 1, "steps": 0 if output.asked is None else 1}
+
     def apply_output(self, state: TurnState, output: Planned) -> TurnState:
         plan, asked = output.plan, output.asked
         follows = {"EXECUTE": "Execute", "CLARIFY": "Clarify", "COMPLETE": "Respond"}
@@ -70,10 +82,8 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
         if plan.action == "EXECUTE":
             program = self._programs[plan.task_type]
             cursor = program.start()
-            state = state.with_(cursor=cursor, task=TaskState.of(program, cursor), escalated="")
-        if asked is None:
-            return state
-        return state.with_(packs=(*state.packs, asked.pack), asked=state.asked + asked.calls)
+            state = state.with_(cursor=cursor, task=TaskState.of(program, cursor), escalated="", response=None)
+        return counted(state, asked)
 
     def _objection(self, decision: dict[str, Any]) -> str | None:
         """An answer that only has the request's own words answers nothing: something is to be done with them."""
@@ -92,10 +102,13 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
     def _schema(self) -> dict[str, Any]:
         text = {"type": "string", "minLength": 1, "maxLength": 600}
         goals = {"type": "array", "items": {**text, "maxLength": 240}, "minItems": 1, "maxItems": MAX_GOALS}
-        task_type = {"type": "string", "enum": sorted(self._programs)}
+        task = {"task_type": {"type": "string", "enum": sorted(self._programs)}, "goals": goals}
+        following = {"type": "object", "properties": task, "required": list(task), "additionalProperties": False}
+        then = {"type": "array", "items": following, "minItems": 1, "maxItems": MAX_THEN}
         return {
             "anyOf": [
-                _closed("EXECUTE", task_type=task_type, goals=goals),
+                _closed("EXECUTE", **task),
+                _closed("EXECUTE", **task, then=then),
                 _closed("COMPLETE", response=text),
                 _closed("CLARIFY", question=text),
             ]

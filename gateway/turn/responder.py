@@ -10,7 +10,7 @@ from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Artifacts
 from gateway.errors import TaskUnfinished
-from gateway.turn.asking import Asked, Asker
+from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.operations import load_result
 from gateway.turn.sections import sections
 from gateway.turn.state import Entry, TurnContext, TurnState
@@ -23,10 +23,10 @@ class Responded:
 
 
 class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
-    """The response: the Planner's own where nothing was done, else a model's from §4; code says what was changed."""
+    """The response: the Planner's own where it has one, else a model's from §4; code says what was changed."""
 
     name = "Respond"
-    on_success = "Save"
+    on_success = Route[TurnState](lambda state: state.next, ("Validate", "Save"))
 
     def __init__(self, context: TurnContext, asker: Asker) -> None:
         self._context = context
@@ -45,23 +45,24 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
         return Responded("\n\n".join([asked.value, *(["\n".join(facts)] if facts else [])]), asked)
 
     def apply_output(self, state: TurnState, output: Responded) -> TurnState:
-        state = state.with_(response=output.text)
-        if output.asked is None:
-            return state
-        return state.with_(packs=(*state.packs, output.asked.pack), asked=state.asked + output.asked.calls)
+        judged = self._context.settings.get("validate", True) and state.entries and not state.given_up
+        state = state.with_(response=output.text, next="Validate" if judged else "Save")
+        return counted(state, output.asked)
 
 
 class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
     """Keeps the turn in short for those after it."""
 
     name = "Save"
-    on_success = Route[TurnState](lambda state: "Unfinished" if state.given_up else None, ("Unfinished", None))
+    on_success = Route[TurnState](
+        lambda state: "Unfinished" if state.given_up or state.refused else None, ("Unfinished", None)
+    )
 
     def build_input(self, state: TurnState, context: TurnContext) -> dict[str, Any]:
         return {
             "request": context.request,
             "response": state.response or "",
-            "task_types": [plan.task_type for plan in state.plans if plan.task_type],
+            "done": [f"{plan.task_type}: {'; '.join(plan.goals)}" for plan in state.plans if plan.action == "EXECUTE"],
         }
 
     async def execute(self, given: dict[str, Any], visit: Visit) -> None:
@@ -72,15 +73,17 @@ class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
 
 
 class Unfinished(Node[TurnState, TurnContext, str, None]):
-    """The end of a turn whose task was given up: the response is kept, and the run has failed."""
+    """The end of a turn whose task was given up, or whose response was refused: it is kept, and the run has failed."""
 
     name = "Unfinished"
 
     def build_input(self, state: TurnState, context: TurnContext) -> str:
-        return state.escalated or "the Task Executor gave no reason"
+        if state.given_up:
+            return f"the task could not be completed: {state.escalated or 'the Task Executor gave no reason'}"
+        return f"the response was not approved: {'; '.join(state.verdicts[-1].issues)}"
 
     async def execute(self, given: str, visit: Visit) -> None:
-        raise TaskUnfinished(f"the task could not be completed: {given}")
+        raise TaskUnfinished(given)
 
     def apply_output(self, state: TurnState, output: None) -> TurnState:
         return state

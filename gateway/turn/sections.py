@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gateway.engine.ports import Artifacts, Json
 from gateway.llm.packer import Section
@@ -18,10 +18,12 @@ _BLOCKS = re.compile(r"^[\s>*+\-\d.)]*(?:```|~~~|<|[#\s]*§)", re.MULTILINE)
 
 
 def sections(request: str, state: TurnState, artifacts: Artifacts) -> list[Section]:
-    """§0, §1, §3 and §4 as models get them: §4 grows only at its end, so that a server's prefix cache holds."""
+    """§0 to §4 as models get them: §4 grows only at its end, so that a server's prefix cache holds."""
     found = [Section("0", "Request", (request, *(clarified(item) for item in state.clarified)))]
     if state.gathered:
         found.append(Section("1", "Gathered Context", tuple(f"{item.title}:\n{item.text}" for item in state.gathered)))
+    if state.reflection:
+        found.append(Section("2", "Reflection", (reflection(state.reflection),)))
     if state.plans:
         found.append(Section("3", "Task Plan", tuple(plan_text(plan) for plan in state.plans)))
     if state.entries:
@@ -34,9 +36,15 @@ def clarified(item: Item) -> str:
     return f"Question to the user: {item.title}\nAnswer: {item.text}"
 
 
+def reflection(issues: Sequence[str]) -> str:
+    """What was wrong with the first attempt."""
+    return "\n".join(["The first attempt was not good enough:", *(f"- {line(issue)}" for issue in issues)])
+
+
 def plan_text(plan: Plan) -> str:
     head = f"{plan.action} {plan.task_type}".strip()
     lines = [head, *(f"{number}. {goal}" for number, goal in enumerate(plan.goals, 1))]
+    lines += [f"then {task.task_type}: {'; '.join(task.goals)}" for task in plan.then]
     return "\n".join(lines + [text for text in (plan.question, plan.response) if text])
 
 

@@ -15,8 +15,18 @@ class Plain(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Exchange(Plain):
+    """A request and its answer from before the session: a client's own record of the conversation."""
+
+    request: str
+    response: str
+
+
 class TurnContext(Plain):
-    """What does not change during a turn. `settings` are without secrets; `task_type` fixes the type."""
+    """What does not change during a turn. `settings` are without secrets; `task_type` fixes the type.
+
+    `history` is what was said before the session's first turn, oldest first.
+    """
 
     request: str
     session: str
@@ -25,6 +35,7 @@ class TurnContext(Plain):
     settings: dict[str, Json]
     task_type: str | None = None
     assume_yes: bool = False
+    history: tuple[Exchange, ...] = ()
 
 
 class Item(Plain):
@@ -34,13 +45,22 @@ class Item(Plain):
     text: str
 
 
+class Task(Plain):
+    """What the Task Executor carries out in one go: its type, and the goals that are worked on together."""
+
+    task_type: str
+    goals: tuple[str, ...]
+
+
 class Plan(Plain):
-    """A decision of the Planner, by code where `reasoning` says so."""
+    """A decision of the Planner, by code where `reasoning` says so. `then` are the tasks that follow if this one is
+    done."""
 
     action: Literal["EXECUTE", "COMPLETE", "CLARIFY"]
     reasoning: str = ""
     task_type: str = ""
     goals: tuple[str, ...] = ()
+    then: tuple[Task, ...] = ()
     response: str = ""
     question: str = ""
 
@@ -72,6 +92,14 @@ class Entry(Plain):
     undone: bool = False
 
 
+class Verdict(Plain):
+    """What Validate found; `by` is "code" or "model"."""
+
+    verdict: Literal["APPROVE", "RETRY", "FAIL"]
+    issues: tuple[str, ...] = ()
+    by: str = "model"
+
+
 class Pack(Plain):
     """A prompt that was sent: the artifact of its readable form."""
 
@@ -94,6 +122,7 @@ class TurnState(Plain):
     pending: Pending | None = None
     escalated: str = ""
     response: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
     next: str = "Plan"
 
     @property
@@ -101,9 +130,24 @@ class TurnState(Plain):
         return self.plans[-1]
 
     @property
+    def whole(self) -> bool:
+        """Whether the current task is all that the request asks for."""
+        return len(self.plans) == 1 and not self.plan.then
+
+    @property
+    def reflection(self) -> tuple[str, ...]:
+        """What was wrong with the first attempt; nothing in the first."""
+        return tuple(issue for each in self.verdicts if each.verdict != "APPROVE" for issue in each.issues)
+
+    @property
     def given_up(self) -> bool:
         """Whether the last task ended with ESCALATE, and no other followed."""
         return self.cursor is not None and self.cursor.end is MoveKind.ESCALATE
+
+    @property
+    def refused(self) -> bool:
+        """Whether the last word of Validate was no."""
+        return bool(self.verdicts) and self.verdicts[-1].verdict != "APPROVE"
 
     def mine(self) -> tuple[Entry, ...]:
         """The calls of the current plan, in order."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -94,18 +94,22 @@ def single_call(moves: Sequence[Move], tools: Mapping[str, Schema]) -> tuple[Mov
     return moves[0], names[0]
 
 
-def text_argument(move: Move, args: Schema) -> str | None:
-    """The only open argument of a call, where it is code or a text (`contentMediaType: text/…`): that is asked for as
-    it is, not inside of JSON, where small models write it badly."""
-    left = _without(args, {**settled(args), **move.known})
-    names = [key for key in left.get("properties", {}) if key in left.get("required", ())]
-    texts = [key for key in names if str(left["properties"][key].get("contentMediaType", "")).startswith("text/")]
-    return texts[0] if len(texts) == len(names) == 1 else None
+def open_arguments(args: Schema, known: Mapping[str, Json]) -> list[str]:
+    """The required arguments that nobody has settled."""
+    return [key for key in args.get("required", ()) if key in args.get("properties", {}) and key not in known]
+
+
+def text_argument(args: Schema, known: Mapping[str, Json]) -> str | None:
+    """The open argument that is code or a text (`contentMediaType: text/…`), if there is just one: that is asked for
+    as it is, not inside of JSON, where small models write it badly."""
+    left = open_arguments(args, known)
+    texts = [key for key in left if str(args["properties"][key].get("contentMediaType", "")).startswith("text/")]
+    return texts[0] if len(texts) == 1 else None
 
 
 def arguments_schema(move: Move, args: Schema) -> Schema:
     """What is asked for where the call is decided: `reasoning`, then the open arguments, at one level."""
-    left = _without(args, {**settled(args), **move.known})
+    left = without(args, {**settled(args), **move.known})
     properties = {key: _bare(each) for key, each in left.get("properties", {}).items()}
     schema = {
         "type": "object",
@@ -124,7 +128,7 @@ def _bare(schema: Any) -> Any:
 
 
 def _call(move: Move, name: str, args: Schema, ambiguous: bool, definitions: Schema) -> Schema:
-    args = _without(args, {**settled(args), **move.known})
+    args = without(args, {**settled(args), **move.known})
     for key, definition in args.pop("$defs", {}).items():
         definitions[f"{name}.{key}"] = _renamed(definition, name)
     args["properties"] = {key: _bare(each) for key, each in args.get("properties", {}).items()}
@@ -154,7 +158,8 @@ def _closed(properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _without(schema: Schema, known: Mapping[str, Json]) -> Schema:
+def without(schema: Schema, known: Collection[str]) -> Schema:
+    """The schema of the arguments that are left."""
     left = dict(schema)
     if known:
         left["properties"] = {key: each for key, each in schema.get("properties", {}).items() if key not in known}

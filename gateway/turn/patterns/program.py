@@ -35,7 +35,7 @@ from gateway.turn.patterns.graph import (
     build_graph,
 )
 from gateway.turn.patterns.labels import call_label
-from gateway.turn.patterns.syntax import DEFAULT_MAX_STEPS, Call, FrontMatter
+from gateway.turn.patterns.syntax import DEFAULT_MAX_STEPS, Call, Example, FrontMatter
 
 MAX_RETRIES = 2  # of one call in a row
 _ESCALATE = Move(kind=MoveKind.ESCALATE, label="ESCALATE — the plan has to change")
@@ -67,7 +67,7 @@ class Program:
         return self.front.description if self.front else ""
 
     @property
-    def examples(self) -> tuple[str, ...]:
+    def examples(self) -> tuple[Example, ...]:
         return tuple(self.front.examples) if self.front else ()
 
     @property

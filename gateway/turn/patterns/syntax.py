@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.turn.patterns.expression import Expression
 
 DEFAULT_MAX_STEPS = 8
+
+
+class Example(BaseModel):
+    """A request that this type fits, and the Planner's decision about it.
+
+    Written as the request alone, its goal is the request. `then` are the tasks that follow, by type; `why` is the
+    decision's reasoning.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    request: str = Field(min_length=1)
+    goals: list[str] = []
+    then: list[dict[str, list[str]]] = []
+    why: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        return {"request": value} if isinstance(value, str) else value
+
+    @property
+    def asked(self) -> list[str]:
+        """The goals; a request without any is its own."""
+        return self.goals or [self.request[:1].lower() + self.request[1:].rstrip(".!")]
 
 
 class FrontMatter(BaseModel):
@@ -19,7 +45,7 @@ class FrontMatter(BaseModel):
     task_type: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
-    examples: list[str] = []
+    examples: list[Example] = []
 
 
 @dataclass(frozen=True)

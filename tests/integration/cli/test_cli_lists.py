@@ -24,11 +24,11 @@ def test_a_recipe_over_its_budget_and_a_broken_one_are_reported_with_their_files
     folder = cli.home / "recipes"
     folder.mkdir(parents=True)
     text = (shipped("recipes") / "planner.yaml").read_text()
-    (folder / "planner.yaml").write_text(text.replace("total: 2900", "total: 290"))
+    (folder / "planner.yaml").write_text(text.replace("total: 3500", "total: 350"))
     (folder / "responder.yaml").write_text("name: [")
     checked = cli("recipes", "check")
     assert checked.returncode == 2
-    assert f"{folder / 'planner.yaml'}: token_budget.total: the parts add up to 2900, more than 290" in checked.stdout
+    assert f"{folder / 'planner.yaml'}: token_budget.total: the parts add up to 3500, more than 350" in checked.stdout
     assert f"{folder / 'responder.yaml'}: not YAML" in checked.stdout
     by_name = {each["name"]: each for each in json.loads(cli("recipes", "list", "--json").stdout)}
     assert by_name["planner"]["origin"] == "user" and not by_name["responder"]["usable"]

@@ -59,6 +59,9 @@ SCRIPT = [
     {"answer": {"reasoning": "next", "what": "the door"}},
     {"answer": {"decision": {"reasoning": "all done", "action": "DONE"}}},
     {"answer": "I went and returned."},
+    {"answer": {"verdict": "RETRY", "issues": ["it does not say when"]}},
+    {"answer": {"decision": {"reasoning": "once more", "action": "COMPLETE", "response": "I went, and returned."}}},
+    {"answer": {"verdict": "APPROVE", "issues": []}},
 ]
 
 

@@ -48,7 +48,7 @@ async def test_a_turn_whose_model_failed_goes_on_where_it_was(bench: Bench, entr
     assert (bench.workspace / "spent").read_text() == "x"
 
 
-CONTENT = WriteArgs.model_fields["content"].description
+PATH = WriteArgs.model_fields["path"].description
 
 
 async def test_a_server_that_cannot_be_reached_is_no_model(bench: Bench) -> None:
@@ -105,11 +105,11 @@ async def test_an_answer_that_says_more_or_hardly_anything_is_taken(bench: Bench
 
 
 async def test_an_argument_that_repeats_its_description_is_asked_for_again(bench: Bench) -> None:
-    copied, written = ({"answer": {"reasoning": "so", "path": "a.txt", "content": text}} for text in (CONTENT, "a"))
+    copied, named = ({"answer": {"reasoning": "so", "path": path}} for path in (PATH, "a.txt"))
     bench.pattern("note", "---\ntask_type: note\ndescription: d\n---\n1. CALL file.write\n")
-    turn = await bench.open(plan(task_type="note"), copied, written, answer()).run("Write it")
-    assert turn.status is Status.COMPLETE and (bench.workspace / "a.txt").read_text() == "a"
-    assert "content only repeats what it is to be" in bench.model.asked[2]["messages"][-1]["content"]
+    turn = await bench.open(plan(task_type="note"), copied, named, answer("a"), answer()).run("Write it")
+    assert turn.status is Status.COMPLETE and (bench.workspace / "a.txt").read_text() == "a\n"
+    assert "path only repeats what it is to be" in bench.model.asked[2]["messages"][-1]["content"]
 
 
 async def test_a_task_that_a_second_plan_completes_is_completed(bench: Bench) -> None:

@@ -100,7 +100,7 @@ class Bench:
 
     def open(self, *script: Json, port: Any = None, assume_yes: bool = False, **settings: Any) -> Gateway:
         self.model = port or Recording(*script, clock=self.clock)
-        values = {"model": "scripted", "workspace": str(self.workspace), **settings}
+        values = {"model": "scripted", "workspace": str(self.workspace), "validate": False, **settings}
         opened = Gateway(
             Settings.load(values, cwd=self.workspace, environ={"ECHELON_HOME": str(self.home)}),
             model=self.model,

@@ -1,0 +1,49 @@
+"""What the Planner is shown about the task types, from the front matter of their patterns: the same text every turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import Any
+
+from gateway.llm import tokens
+from gateway.turn.patterns.program import Program
+from gateway.turn.patterns.syntax import Example
+
+ROOM = 1000  # tokens of all examples
+
+
+def task_types(programs: Mapping[str, Program]) -> str:
+    """The types with their descriptions."""
+    return "\n".join(f"- {task_type}: {program.description}" for task_type, program in sorted(programs.items()))
+
+
+def examples(programs: Mapping[str, Program], room: int = ROOM) -> str:
+    """Requests with the decisions about them, in the form of the Planner's own prompt: the first of each type, then
+    the second of each, and so on, as many as `room` tokens hold."""
+    shown: list[str] = []
+    for task_type, example in _in_turns(programs):
+        if any(each not in programs for task in example.then for each in task):
+            continue  # what would follow is not available here
+        text = _decided(task_type, example)
+        room -= tokens.count(text) + 1
+        if room < 0:
+            break
+        shown.append(text)
+    return "\n\n".join(shown)
+
+
+def _in_turns(programs: Mapping[str, Program]) -> Iterator[tuple[str, Example]]:
+    rounds = zip_longest(*([(name, each) for each in programs[name].examples] for name in sorted(programs)))
+    for each in rounds:
+        yield from filter(None, each)
+
+
+def _decided(task_type: str, example: Example) -> str:
+    """A small model goes on with what has exactly the form of its prompt."""
+    then = [{"task_type": name, "goals": goals} for task in example.then for name, goals in task.items()]
+    decision: dict[str, Any] = {"action": "EXECUTE", "task_type": task_type, "goals": example.asked}
+    decision |= {"then": then, "reasoning": example.why} if then else {"reasoning": example.why}
+    said = json.dumps({"decision": decision}, ensure_ascii=False)
+    return f"## §0 Request\n\n{example.request}\n\nDecision:\n{said}"

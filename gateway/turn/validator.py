@@ -1,0 +1,80 @@
+"""Validate: does the response follow from what was done? Code looks for names out of nowhere, then a model judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.engine.journal import Visit
+from gateway.engine.nodes import Node, Route
+from gateway.llm.packer import Section
+from gateway.turn.asking import Asked, Asker, counted
+from gateway.turn.grounding import ungrounded
+from gateway.turn.sections import sections
+from gateway.turn.state import TurnContext, TurnState, Verdict
+
+ATTEMPTS = 2
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "verdict": {"type": "string", "enum": ["APPROVE", "RETRY", "FAIL"]},
+        "issues": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "maxItems": 3},
+    },
+    "required": ["verdict", "issues"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    asked: Asked | None = None
+
+
+class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
+    """`VALIDATION`: APPROVE, RETRY or FAIL.
+
+    What code objects to is a matter of words: the response is written once more. What the model objects to goes back to
+    the Planner, once, with §2.
+    """
+
+    name = "Validate"
+    on_success = Route[TurnState](lambda state: state.next, ("Save", "Respond", "Plan"))
+
+    def __init__(self, context: TurnContext, asker: Asker) -> None:
+        self._context = context
+        self._asker = asker
+
+    def build_input(self, state: TurnState, context: TurnContext) -> TurnState:
+        return state
+
+    async def execute(self, given: TurnState, visit: Visit) -> Judged:
+        record = sections(self._context.request, given, visit.artifacts)
+        response = given.response or ""
+        if not given.verdicts:
+            sources = "\n".join(section.body for section in record)
+            if issues := ungrounded(response, sources):
+                return Judged(Verdict(verdict="RETRY", issues=tuple(issues), by="code"))
+        asked = await self._asker.decide(
+            visit,
+            given,
+            "validator",
+            [*record, Section("5", "Response", (response,))],
+            "Verdict:",
+            SCHEMA,
+            type="VALIDATION",
+            check=_told,
+        )
+        return Judged(Verdict(**asked.value, by="model"), asked)
+
+    def apply_output(self, state: TurnState, output: Judged) -> TurnState:
+        verdict, asked = output.verdict, output.asked
+        again = verdict.verdict == "RETRY" and len(state.verdicts) + 1 < ATTEMPTS
+        follows = ("Respond" if verdict.by == "code" else "Plan") if again else "Save"
+        state = state.with_(verdicts=(*state.verdicts, verdict), next=follows)
+        return counted(state, asked)
+
+
+def _told(verdict: dict[str, Any]) -> str | None:
+    """The objection to a verdict that says nothing: a second attempt needs to know what was wrong with the first."""
+    return None if verdict["verdict"] == "APPROVE" or verdict["issues"] else "issues must say what is wrong"

@@ -62,6 +62,11 @@ demo: $(VENV) ## Three requests, carried out with a local model
 	@$(call debian,python3-doc)
 	$(BIN)/python -m bench.demo
 
+.PHONY: eval
+eval: $(VENV) ## Carry out the suite evals/turn.yaml with a local model, and judge it
+	@$(call debian,python3-doc)
+	$(BIN)/echelon eval evals/turn.yaml --folder .bench/eval --yes
+
 .PHONY: bench
 bench: $(VENV) $(BENCH) ## Measure against bare litellm, LangGraph and SQLite
 	BENCH_PYTHON=.bench/venv/bin/python $(BIN)/python -m bench

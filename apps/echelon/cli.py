@@ -26,6 +26,7 @@ COMMANDS = {
     "recipes": "Recipes: list, show and check what model calls are made of.",
     "tools": "Tools: list them, show one with its arguments.",
     "skills": "Skills that were written: list them, show one.",
+    "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",
     "doctor": "Check what Echelon needs, and say what to do about it.",
 }

@@ -45,9 +45,7 @@ def left(tmp_path: Path) -> Left:
     (tmp_path / "suite/hidden/test_hidden.py").write_text(test)
     (tmp_path / "corpus/birds/heron.html").write_text(f"<body><h1>Heron</h1><p>A heron <b>stands</b>{QUOTE[14:]}</p>")
     shutil.copytree(project, tmp_path / "work", dirs_exist_ok=True)
-    return Left(
-        tmp_path / "home", tmp_path / "work", "It is Heron.", tmp_path / "suite", project, tmp_path / "corpus"
-    )
+    return Left(tmp_path / "home", tmp_path / "work", "It is Heron.", tmp_path / "suite", project, tmp_path / "corpus")
 
 
 def judged(left: Left, **given: Any) -> str:

@@ -1,4 +1,5 @@
-"""Echelon: an agent gateway. `from gateway import Gateway, Settings` is what programs use."""
+"""Echelon: an agent gateway. `from gateway import Gateway, Settings` is what programs use; `gateway.stream` has the
+events that a turn tells while it is carried out."""
 
 from __future__ import annotations
 

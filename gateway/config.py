@@ -90,6 +90,15 @@ class Device(Section):
     adb_server: str = "localhost:5037"
 
 
+class Serve(Section):
+    """Where `echelon serve` listens. `tokens` are bearer tokens by the name of their owner, each with a home of its own
+    (`users/<name>`); needed as soon as it listens on anything but loopback."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(8700, ge=0, le=65535)
+    tokens: dict[str, SecretStr] = Field({}, exclude=True)
+
+
 class Settings(BaseSettings):
     """The configuration of one process: `load` reads it, the constructor takes values and reads nothing."""
 
@@ -111,6 +120,7 @@ class Settings(BaseSettings):
     tools: Tools = Tools()
     research: Research = Research()
     device: Device = Device()
+    serve: Serve = Serve()
 
     _home: Path = PrivateAttr(default_factory=lambda: home_of(os.environ))
 
@@ -161,6 +171,12 @@ class Settings(BaseSettings):
         """Where the state is kept (`$ECHELON_HOME`), absolute. It need not exist yet."""
         return self._home
 
+    def for_user(self, name: str) -> Self:
+        """The same settings with the home of a user: what one user asks, another does not see."""
+        theirs = self.model_copy()
+        theirs._home = self._home / "users" / name
+        return theirs
+
     def model_for(self, role: Role) -> str | None:
         """The model of a role, else the one for all, else None."""
         chosen: str | None = getattr(self.models, role)
@@ -173,6 +189,7 @@ class Settings(BaseSettings):
     def secrets(self) -> list[str]:
         """The values that must not be written down."""
         hidden = [self.api_key] if self.api_key else []
+        hidden += self.serve.tokens.values()
         hidden += [value for server in self.tools.mcp_servers.values() for value in server.env.values()]
         return [secret.get_secret_value() for secret in hidden]
 

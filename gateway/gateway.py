@@ -3,6 +3,8 @@
 async with Gateway(Settings.load()) as gateway:
     turn = await gateway.run("Remember that my deploy server is called heron")
     print(turn.response, turn.context)
+    async for event in gateway.stream("What is my deploy server called?"):
+        print(event)
 """
 
 from __future__ import annotations
@@ -10,22 +12,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from gateway.config import Settings
 from gateway.engine.artifacts import ArtifactStore
-from gateway.engine.events import CALL_ENDED, Event
-from gateway.engine.ports import Clock, Model, Notify, Random
+from gateway.engine.events import CALL_ENDED
+from gateway.engine.ports import Clock, Model, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
 from gateway.errors import ModelUnavailable, RunBusy, StoreError, UsageError
 from gateway.redact import redactor
+from gateway.stream import Narrator, OnEvent, SessionBusy, TurnEnded, TurnEvent, TurnStarted, streamed
 from gateway.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 ROLES = ("planner", "executor", "responder")
 SESSION_POLL_S = 0.2
+HISTORY = 5  # exchanges from before a session that a turn is told
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,6 @@ class Gateway:
         *,
         model: Model | None = None,
         registry: Callable[[], Registry] | None = None,
-        notify: Notify | None = None,
-        watch: Callable[[str, Event], None] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
         assume_yes: bool = False,
@@ -79,8 +81,6 @@ class Gateway:
         self.settings = settings
         self._model = model
         self._registry = registry
-        self._notify = notify
-        self._watch = watch
         self._clock = clock
         self._random = random
         self._assume_yes = assume_yes
@@ -118,14 +118,12 @@ class Gateway:
                 ArtifactStore(self.home / "artifacts"),
                 clock=self._clock,
                 random=self._random,
-                notify=self._notify,
                 redact=redactor(self.settings, os.environ),
-                watch=self._watch,
             )
             model = self._model
             if model is None:
                 model = self._providers = model_of(self.settings)
-            opened.register(turn_type(self.home, lambda: self.registry, model, stream=self._notify is not None))
+            opened.register(turn_type(self.home, lambda: self.registry, model))
             self._opened = opened
         return self._opened
 
@@ -138,9 +136,19 @@ class Gateway:
 
         return builtin_registry()
 
-    async def run(self, request: str, *, session: str = "default", task_type: str | None = None) -> Turn:
+    async def run(
+        self,
+        request: str,
+        *,
+        session: str = "default",
+        task_type: str | None = None,
+        history: Sequence[tuple[str, str]] = (),
+        on_event: OnEvent | None = None,
+    ) -> Turn:
         """One turn, from request to response. Turns of one session follow each other, also from several processes.
 
+        `task_type` fixes the type; `history` are requests and answers from before the session, oldest first;
+        `on_event` is told what goes on (see `gateway.stream`).
         Raises EchelonError where it cannot begin; once begun, a turn that fails is returned with its `error`.
         Cancelling leaves it resumable.
         """
@@ -150,12 +158,12 @@ class Gateway:
 
         check_request(request)
         check_session(session)
-        context = self._context(request, session, task_type)
+        context = self._context(request, session, task_type, history)
         pins = collect(self._folders("prompts"), self._folders("recipes"))
         if task_type is not None and task_type not in assemble(_Texts(pins), self.registry).programs:
             self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
         limits = self.settings.limits
-        async with self._session(session):
+        async with self._session(session, on_event):
             row, owned = await self.runs.create(
                 TURN,
                 context,
@@ -170,19 +178,42 @@ class Gateway:
                 pins=pins,
                 session=session,
             )
-            state = await self.runs.drive(row, owned)
-        return self._turn(row, state)
+            state = await self.runs.drive(row, owned, self._observer(row, on_event))
+        return self._ended(row, state, on_event)
 
-    async def resume(self, run_id: str) -> Turn:
+    async def resume(self, run_id: str, *, on_event: OnEvent | None = None) -> Turn:
         """Go on with a turn that was interrupted, answered, or failed for a reason that may be gone."""
         row = self.runs.store.run(run_id)
-        async with self._session(row.session) if row.session is not None else contextlib.nullcontext():
-            return self._turn(row, await self.runs.resume(row.id))
+        async with self._session(row.session, on_event) if row.session is not None else contextlib.nullcontext():
+            state = await self.runs.resume(row.id, self._observer(row, on_event))
+        return self._ended(row, state, on_event)
 
-    async def answer(self, run_id: str, text: str) -> Turn:
+    async def answer(self, run_id: str, text: str, *, on_event: OnEvent | None = None) -> Turn:
         """Answer a turn's question, and go on with it."""
         await self.runs.answer(run_id, text)
-        return await self.resume(run_id)
+        return await self.resume(run_id, on_event=on_event)
+
+    def stream(
+        self,
+        request: str,
+        *,
+        session: str = "default",
+        task_type: str | None = None,
+        history: Sequence[tuple[str, str]] = (),
+    ) -> AsyncIterator[TurnEvent]:
+        """As `run`, telling what goes on: the last event is `TurnEnded`, with the turn.
+
+        Leaving the loop early, or cancelling, leaves the turn resumable.
+        """
+        return streamed(partial(self.run, request, session=session, task_type=task_type, history=history))
+
+    def stream_resumed(self, run_id: str) -> AsyncIterator[TurnEvent]:
+        """As `resume`, telling what goes on."""
+        return streamed(partial(self.resume, run_id))
+
+    def stream_answered(self, run_id: str, text: str) -> AsyncIterator[TurnEvent]:
+        """As `answer`, telling what goes on."""
+        return streamed(partial(self.answer, run_id, text))
 
     async def cancel(self, run_id: str) -> bool:
         """End a run for good; False if its owner, another process, has been asked to."""
@@ -241,6 +272,18 @@ class Gateway:
         """Where a run is, as it was last saved."""
         return RunState.load(self.runs.store.snapshot(row.id)[1], self.runs.types[row.graph].state)
 
+    def _observer(self, row: RunRow, on_event: OnEvent | None) -> Narrator | None:
+        if on_event is None:
+            return None
+        on_event(TurnStarted(row.id, row.session or "", row.ordinal or 0))
+        return Narrator(row.id, on_event)
+
+    def _ended(self, row: RunRow, state: RunState, on_event: OnEvent | None) -> Turn:
+        turn = self._turn(row, state)
+        if on_event is not None:
+            on_event(TurnEnded(turn))
+        return turn
+
     def _turn(self, row: RunRow, state: RunState) -> Turn:
         from gateway.turn.operations import turn_folder
         from gateway.turn.state import TurnState
@@ -271,8 +314,10 @@ class Gateway:
                 return str(hint) if message == state.error else ""
         return ""
 
-    def _context(self, request: str, session: str, task_type: str | None) -> TurnContext:
-        from gateway.turn.state import TurnContext
+    def _context(
+        self, request: str, session: str, task_type: str | None, history: Sequence[tuple[str, str]]
+    ) -> TurnContext:
+        from gateway.turn.state import Exchange, TurnContext
 
         if not self.settings.workspace.is_dir():
             raise UsageError(
@@ -291,6 +336,7 @@ class Gateway:
             settings=self.settings.public(),
             task_type=task_type,
             assume_yes=self._assume_yes,
+            history=tuple(Exchange(request=asked, response=said) for asked, said in history[-HISTORY:]),
         )
 
     def _folders(self, kind: str) -> list[Path]:
@@ -298,7 +344,7 @@ class Gateway:
         return [self.settings.workspace / ".echelon" / kind, self.home / kind]
 
     @contextlib.asynccontextmanager
-    async def _session(self, session: str) -> AsyncIterator[None]:
+    async def _session(self, session: str, on_event: OnEvent | None) -> AsyncIterator[None]:
         """One turn of a session at a time: wait for the one that another process works on."""
         store, told = self.runs.store, False
         owner = f"{self.runs.owner}:{id(asyncio.current_task())}"
@@ -307,8 +353,8 @@ class Gateway:
                 lease = await store.acquire(f"session:{session}", owner, self.runs.clock.now())
                 break
             except RunBusy as busy:
-                if not told and self._notify is not None:
-                    self._notify.progress("session.busy", {"session": session, "why": str(busy)})
+                if not told and on_event is not None:
+                    on_event(SessionBusy(session, str(busy)))
                 told = True
                 await asyncio.sleep(SESSION_POLL_S)
         keeper = asyncio.create_task(self._keep(lease))

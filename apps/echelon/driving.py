@@ -17,11 +17,12 @@ from echelon.progress import Progress
 from echelon.terminal import interactive, read_line, say
 from gateway import Gateway, Settings, Turn
 from gateway.errors import StoreError, UsageError
+from gateway.stream import OnEvent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR = "\x1b[?25h"
 
-Act = Callable[[Gateway], Awaitable[Turn]]
+Act = Callable[[Gateway, OnEvent], Awaitable[Turn]]
 
 
 def carry_out(settings: Settings, act: Act, *, as_json: bool, no_input: bool, assume_yes: bool = False) -> int:
@@ -34,20 +35,19 @@ def carry_out(settings: Settings, act: Act, *, as_json: bool, no_input: bool, as
 async def _carry_out(
     settings: Settings, act: Act, progress: Progress, as_json: bool, ask: bool, assume_yes: bool
 ) -> int:
-    async with Gateway(settings, notify=progress, watch=progress.watch, assume_yes=assume_yes) as gateway:
-        progress.gateway = gateway
+    async with Gateway(settings, assume_yes=assume_yes) as gateway:
         asked: Turn | None = None
         try:
             with Interrupts() as interrupts:
                 with progress:
-                    turn = await act(gateway)
+                    turn = await act(gateway, progress)
                 while turn.waiting is not None and ask:
                     asked = turn
                     if not await _answered(gateway, turn):
                         break
                     asked = None
                     with progress:
-                        turn = await gateway.resume(turn.run_id)
+                        turn = await gateway.resume(turn.run_id, on_event=progress)
         except asyncio.CancelledError:
             if not interrupts.seen:
                 raise

@@ -60,7 +60,7 @@ def run(
     settings = with_models(settings, assume_yes=assume_yes, no_input=no_input)
     return carry_out(
         settings,
-        lambda gateway: gateway.run(request, session=session, task_type=task_type),
+        lambda gateway, tell: gateway.run(request, session=session, task_type=task_type, on_event=tell),
         as_json=as_json,
         no_input=no_input,
         assume_yes=assume_yes,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gateway import Gateway, Settings, Turn
     from gateway.engine.runs import Replayed
     from gateway.engine.store import RunRow
+    from gateway.stream import OnEvent
 
 FOLLOW_S = 0.2
 SHOWN = 120  # characters of a title in a list
@@ -145,7 +146,9 @@ def resume(settings: Settings, run_id: str, api_base: str | None, no_input: bool
 
     It goes on with the prompts, patterns and models that it began with; what it did is not done again.
     """
-    return _go_on(settings, run_id, api_base, lambda gateway, run: gateway.resume(run), as_json, no_input)
+    return _go_on(
+        settings, run_id, api_base, lambda gateway, run, tell: gateway.resume(run, on_event=tell), as_json, no_input
+    )
 
 
 @runs.command(epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n')
@@ -157,7 +160,14 @@ def resume(settings: Settings, run_id: str, api_base: str | None, no_input: bool
 @options.home
 def answer(settings: Settings, run_id: str, text: str, api_base: str | None, no_input: bool, as_json: bool) -> int:
     """Answer a run's question with TEXT, and go on with it."""
-    return _go_on(settings, run_id, api_base, lambda gateway, run: gateway.answer(run, text), as_json, no_input)
+    return _go_on(
+        settings,
+        run_id,
+        api_base,
+        lambda gateway, run, tell: gateway.answer(run, text, on_event=tell),
+        as_json,
+        no_input,
+    )
 
 
 @runs.command(epilog="\b\nExamples:\n  echelon runs cancel last\n")
@@ -224,7 +234,7 @@ def _go_on(
     settings: Settings,
     run_id: str,
     api_base: str | None,
-    act: Callable[[Gateway, str], Awaitable[Turn]],
+    act: Callable[[Gateway, str, OnEvent], Awaitable[Turn]],
     as_json: bool,
     no_input: bool,
 ) -> int:
@@ -235,7 +245,7 @@ def _go_on(
         row = _found(gateway, run_id)
     began_with = row.context.get("settings", {}).get("api_base")
     settings = settings.model_copy(update={"api_base": api_base or began_with or settings.api_base})
-    return carry_out(settings, lambda gateway: act(gateway, row.id), as_json=as_json, no_input=no_input)
+    return carry_out(settings, lambda gateway, tell: act(gateway, row.id, tell), as_json=as_json, no_input=no_input)
 
 
 def _found(gateway: Gateway, run_id: str) -> RunRow:

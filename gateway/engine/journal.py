@@ -273,6 +273,7 @@ class Visit:
             artifacts=self.artifacts,
             clock=self._ports.clock,
             progress=self._ports.notify.progress,
+            watched=self._ports.watched,
         )
 
     async def _append(self, kind: str, data: dict[str, Json], *, durable: bool = False) -> None:

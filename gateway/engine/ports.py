@@ -12,9 +12,13 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.engine.identity import child_of
+
+if TYPE_CHECKING:
+    from gateway.engine.events import Event
+    from gateway.engine.state import RunState
 
 Json = Any  # what json.dumps takes; a recursive alias costs more in strict typing than it catches
 
@@ -61,6 +65,16 @@ class Notify(Protocol):
     def progress(self, kind: str, data: Mapping[str, Json]) -> None: ...
 
 
+class Observer(Notify, Protocol):
+    """Watches one run, and those below it, while they are worked on. Must not raise."""
+
+    def wrote(self, run_id: str, event: Event) -> None:
+        """An event, once it is in the log."""
+
+    def moved(self, run_id: str, node: str, state: RunState) -> None:
+        """A node's decision is written: this is where the run is now."""
+
+
 @dataclass(frozen=True)
 class Scope:
     """What an operation is told about the call it runs in.
@@ -75,6 +89,8 @@ class Scope:
     artifacts: Artifacts
     clock: Clock
     progress: Callable[[str, Mapping[str, Json]], None]
+    watched: bool = False
+    """Whether somebody sees the progress: what is told for each token, say, need not be told to nobody."""
 
     @property
     def child_id(self) -> str:
@@ -170,4 +186,5 @@ class Ports:
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=SystemRandom)
     notify: Notify = field(default_factory=Silent)
+    watched: bool = False
     redact: Callable[[str], str] = lambda text: text

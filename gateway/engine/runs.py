@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -20,7 +21,7 @@ from gateway.engine.journal import INLINE, WaitRequested
 from gateway.engine.lease import Lease
 from gateway.engine.log import StoredLog
 from gateway.engine.machine import CANCELLED, Machine, OnAttempt, initial
-from gateway.engine.ports import Clock, Notify, Ports, Random, Scope, Silent, SystemClock, SystemRandom
+from gateway.engine.ports import Clock, Observer, Ports, Random, Scope, Silent, SystemClock, SystemRandom
 from gateway.engine.records import plain
 from gateway.engine.replay import Replayed, replay
 from gateway.engine.state import RunState, Status, Waiting
@@ -42,9 +43,7 @@ class Runs:
         *,
         clock: Clock | None = None,
         random: Random | None = None,
-        notify: Notify | None = None,
         redact: Callable[[str], str] = lambda text: text,
-        watch: Callable[[str, Event], None] | None = None,
         on_attempt: OnAttempt | None = None,
     ) -> None:
         self.store = store
@@ -52,13 +51,12 @@ class Runs:
         self.types: dict[str, GraphType] = {}
         self.clock: Clock = clock or SystemClock()
         self.random: Random = random or SystemRandom()
-        self.notify: Notify = notify or Silent()
         self.redact = redact
-        self._watch = watch
         self._on_attempt = on_attempt
         self.owner = f"{lease.this_process()}:{id(self)}"
         self._unreleased: list[Lease] = []
         self._lent: dict[str, Counter[str]] = {}  # by run: what its children that are under way may use
+        self._observers: dict[str, Observer] = {}  # by run: who sees its children, too
 
     def register(self, graph_type: GraphType) -> None:
         self.types[graph_type.name] = graph_type
@@ -117,30 +115,48 @@ class Runs:
         )
         return await self.store.create(row, [started], dumped, self.owner)
 
-    async def drive(self, row: RunRow, owned: Lease, *, cancelled: bool = False) -> RunState:
-        """Work on a run that this process owns, until it ends or asks.
+    async def drive(
+        self, row: RunRow, owned: Lease, observer: Observer | None = None, *, cancelled: bool = False
+    ) -> RunState:
+        """Work on a run that this process owns, until it ends or asks; `observer` is told what goes on.
 
         Cancelling the task leaves it resumable, and says so in the store.
         """
+        if observer is not None:
+            self._observers[row.id] = observer
         try:
-            ended = await self._drive(row, owned, cancelled)
+            ended = await self._drive(row, owned, observer, cancelled)
         finally:
+            self._observers.pop(row.id, None)
             await self._release(owned)
         if ended.status is Status.WAITING and self.store.cancel_requested(row.id):  # it came too late to interrupt
-            return await self.resume(row.id)
+            return await self.resume(row.id, observer)
         return ended
 
-    async def _drive(self, row: RunRow, owned: Lease, cancelled: bool) -> RunState:
+    async def _drive(self, row: RunRow, owned: Lease, observer: Observer | None, cancelled: bool) -> RunState:
         self.store.verify(owned)  # who was frozen since must not even read on
         kind = self._type(row)
         context = kind.context.model_validate(row.context)
         pinned = Pinned(self.artifacts, row.pins)
         _, saved = self.store.snapshot(row.id)
         state = RunState.load(saved, kind.state)
-        watch = None if self._watch is None else (lambda event: self._watch(row.id, event))  # type: ignore[misc]
+        watch = None if observer is None else partial(observer.wrote, row.id)
         log = StoredLog(self.store, row.id, owned, self.store.last_seq(row.id), self.clock.now, watch)
-        ports = Ports(kind.operations(row, context, pinned), self.clock, self.random, self.notify, self.redact)
+        ports = Ports(
+            kind.operations(row, context, pinned),
+            self.clock,
+            self.random,
+            observer or Silent(),
+            observer is not None,
+            self.redact,
+        )
         shown: set[str] = set()
+
+        def persisted(state: RunState, node: str) -> None:
+            self._project(log, row, context, state, shown)
+            if observer is not None:
+                observer.moved(row.id, node, state)
+
         machine = Machine(
             kind.build(context, pinned),
             ports,
@@ -150,7 +166,7 @@ class Runs:
             artifacts=self.artifacts,
             limits=row.limits,
             seed=row.seed,
-            on_persist=lambda state, _, __: self._project(log, row, context, state, shown),
+            on_persist=lambda state, _, node: persisted(state, node),
             on_attempt=self._on_attempt,
         )
         if cancelled:
@@ -213,7 +229,7 @@ class Runs:
                 self.artifacts, set() if written is None else written
             )
 
-    async def resume(self, run_id: str, *, cancelled: bool = False) -> RunState:
+    async def resume(self, run_id: str, observer: Observer | None = None, *, cancelled: bool = False) -> RunState:
         """Go on with a run that was interrupted, has its answer, or failed for a reason that may be gone.
 
         A complete run, or one that still waits, is given back as it is. A wish to cancel that nobody has fulfilled yet
@@ -240,7 +256,7 @@ class Runs:
         except BaseException:
             await self._release(owned)
             raise
-        return await self.drive(self.store.run(row.id), owned, cancelled=cancelled)
+        return await self.drive(self.store.run(row.id), owned, observer, cancelled=cancelled)
 
     async def _answered(self, row: RunRow, state: RunState, owned: Lease) -> bool:
         """Whether the question has its answer; a deadline that has passed gives the one for that case."""
@@ -305,6 +321,7 @@ class Runs:
         Its limits are the smaller of its own and of what its parent, and the other children under way, leave.
         The operation charges `budget.shared(state.counters)`. Raises WaitRequested where the child asks a person.
         """
+        observer = self._observers.get(scope.run_id)
         try:
             row = self.store.run(scope.child_id)
         except RunNotFound:
@@ -323,13 +340,13 @@ class Runs:
                     parent=scope.run_id,
                     run_id=scope.child_id,
                 )
-                ended = await self.drive(row, owned)
+                ended = await self.drive(row, owned, observer)
             finally:
                 lent.subtract(mine)
         else:
             ended = self.state(row)
             if ended.status is not Status.STOPPED:  # which has used up what it may, or was cancelled
-                ended = await self.resume(row.id)
+                ended = await self.resume(row.id, observer)
         if ended.status is Status.WAITING and ended.waiting is not None:
             raise WaitRequested(ended.waiting)
         return ended

@@ -79,15 +79,15 @@ class StreamingModel(Protocol):
     async def stream(self, request: Json, on_delta: OnDelta) -> Json: ...
 
 
-def model_operation(model: Model, *, stream: bool = False) -> Operation:
+def model_operation(model: Model) -> Operation:
     """`model.complete` for the journal.
 
-    With `stream`, pieces of the answer are reported as progress `model.delta` with {role, text}; streaming costs CPU
-    for each token, so it is for runs that somebody watches.
+    Where somebody watches, pieces of the answer are reported as progress `model.delta` with {role, text}; streaming
+    costs CPU for each token.
     """
 
     async def run(args: Json, scope: Scope) -> Json:
-        if stream and isinstance(model, StreamingModel):
+        if scope.watched and isinstance(model, StreamingModel):
             role = args["role"]
             return await model.stream(args, lambda text: scope.progress("model.delta", {"role": role, "text": text}))
         return await model.complete(args)

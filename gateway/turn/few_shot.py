@@ -11,7 +11,7 @@ from gateway.llm import tokens
 from gateway.turn.patterns.program import Program
 from gateway.turn.patterns.syntax import Example
 
-ROOM = 1000  # tokens of all examples
+ROOM = 1150  # tokens of all examples
 
 
 def task_types(programs: Mapping[str, Program]) -> str:

@@ -43,9 +43,8 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
     return Graph(TURN, nodes, start="Gather")
 
 
-def turn_type(home: Path, registry: Callable[[], Registry], model: Model, *, stream: bool = False) -> GraphType:
-    """The kind of run that a turn is; `stream` reports the models' answers as they are generated."""
-
+def turn_type(home: Path, registry: Callable[[], Registry], model: Model) -> GraphType:
+    """The kind of run that a turn is."""
     latest: dict[object, Parts] = {}  # most turns begin with the same files as the one before
 
     def build(context: TurnContext, pinned: Pinned) -> Graph:
@@ -57,6 +56,6 @@ def turn_type(home: Path, registry: Callable[[], Registry], model: Model, *, str
 
     def operations(row: RunRow, context: TurnContext, pinned: Pinned) -> Mapping[str, Operation]:
         place = Place(home, context.session, row.ordinal or 0)
-        return turn_operations(place, context, registry(), model, stream=stream)
+        return turn_operations(place, context, registry(), model)
 
     return GraphType(TURN, TurnContext, TurnState, build, operations, project(home))

@@ -46,14 +46,12 @@ def turn_folder(home: Path, session: str, turn: int) -> Path:
     return home / "turns" / session / f"{turn:04d}"
 
 
-def turn_operations(
-    place: Place, context: TurnContext, registry: Registry, model: Model, *, stream: bool
-) -> dict[str, Operation]:
+def turn_operations(place: Place, context: TurnContext, registry: Registry, model: Model) -> dict[str, Operation]:
     """Every operation that a turn may call, by name: `model.complete`, `turn.gather`, `turn.save`, `tools.schemas`,
     and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
     told = _Told(place, context)
     operations = [
-        replace(model_operation(model, stream=stream), charge=charge_of),
+        replace(model_operation(model), charge=charge_of),
         Operation("turn.gather", told.gather, Effect.READ, deadline_s=30),
         Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
         Operation("tools.schemas", _schemas(registry, told), Effect.READ, deadline_s=30),

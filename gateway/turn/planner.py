@@ -70,7 +70,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             type="PLANNER_DECISION",
             check=_once(self._objection),  # "say it after me" is a request, too: said again, it is taken
         )
-        return Planned(Plan(**asked.value), asked)
+        return Planned(self._asked_for(Plan(**asked.value)), asked)
 
     def spent(self, output: Planned) -> Mapping[str, float]:
         return {"plans": 1, "steps": 0 if output.asked is None else 1}
@@ -84,6 +84,19 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             cursor = program.start()
             state = state.with_(cursor=cursor, task=TaskState.of(program, cursor), escalated="", response=None)
         return counted(state, asked)
+
+    def _asked_for(self, plan: Plan) -> Plan:
+        """The plan without tasks that the request does not ask for: one that does has a word of the request's own that
+        the tasks before it do not have. Small models like to add what they have seen in an example."""
+        words = set(terms(self._context.request))
+        covered = set(terms(" ".join(plan.goals)))
+        kept = []
+        for task in plan.then:
+            own = set(terms(" ".join(task.goals))) - covered
+            if own & words:
+                kept.append(task)
+                covered |= own
+        return plan.model_copy(update={"then": tuple(kept)})
 
     def _objection(self, decision: dict[str, Any]) -> str | None:
         """An answer that only has the request's own words answers nothing: something is to be done with them."""

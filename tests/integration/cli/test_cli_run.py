@@ -267,8 +267,8 @@ def test_a_run_of_another_process_can_be_cancelled(cli: Cli) -> None:
     read_lines(process, "Plan")
     cancelled = cli("runs", "cancel", "last")
     assert cancelled.returncode == 0 and "ends within a second" in cancelled.stderr
-    process.communicate(timeout=SLOW / 2)
-    assert process.returncode == 130
+    said = process.communicate(timeout=SLOW / 2)
+    assert process.returncode == 130, said
     assert cli.last_run()["status"] == "stopped"
 
 

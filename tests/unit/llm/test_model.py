@@ -307,10 +307,12 @@ async def test_no_model_is_a_clear_error(clock: SleepLog) -> None:
         await ModelClient(clock=clock).complete(request(model=""))
 
 
-async def test_the_operation_streams_to_the_scope_only_when_told_to(server: ChatServer, clock: SleepLog) -> None:
+async def test_the_operation_streams_only_to_somebody_who_watches(server: ChatServer, clock: SleepLog) -> None:
     told: list[tuple[str, Any]] = []
 
     class Scope:
+        watched = False
+
         def progress(self, kind: str, data: Any) -> None:
             told.append((kind, data))
 
@@ -320,7 +322,8 @@ async def test_the_operation_streams_to_the_scope_only_when_told_to(server: Chat
     assert plain.spends == ("model_calls", "tokens", "cost_usd")
     await plain.run(request(), scope)
     assert told == []
-    await model_operation(port(server, clock), stream=True).run(request(), scope)
+    scope.watched = True
+    await plain.run(request(), scope)
     assert told[0] == ("model.delta", {"role": "planner", "text": "{"})
 
 

@@ -47,7 +47,7 @@ class Lab:
         self.recorder = Recorder()
         context = TurnContext(request="Do it", session="s", workspace=str(home), models={}, settings={})
         registry = Registry([give, narrow])
-        self.operations = turn_operations(Place(home, "s", 2), context, registry, ScriptedModel([]), stream=False)
+        self.operations = turn_operations(Place(home, "s", 2), context, registry, ScriptedModel([]))
 
     async def __call__(self, name: str, args: Any) -> Any:
         operation: Operation = self.operations[name]

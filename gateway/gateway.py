@@ -9,15 +9,16 @@ async with Gateway(Settings.load()) as gateway:
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gateway.config import Settings
 from gateway.engine.artifacts import ArtifactStore
@@ -26,22 +27,22 @@ from gateway.engine.ports import Clock, Model, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
-from gateway.errors import ModelUnavailable, RunBusy, StoreError, UsageError
+from gateway.errors import ModelUnavailable, ToolError, UsageError
 from gateway.redact import redactor
-from gateway.stream import Narrator, OnEvent, SessionBusy, TurnEnded, TurnEvent, TurnStarted, streamed
+from gateway.sessions import check_session, one_at_a_time
+from gateway.stream import Narrator, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
 from gateway.tools.registry import Registry
 
 if TYPE_CHECKING:
     from gateway.engine.graph import Graph
-    from gateway.engine.lease import Lease
+    from gateway.engine.sessions import SessionRow
     from gateway.llm.providers import Providers
     from gateway.llm.recipes import RecipeFile
     from gateway.tools.skill import SkillFile
     from gateway.turn.patterns.library import PatternLibrary
-    from gateway.turn.state import TurnContext
+    from gateway.turn.state import TurnContext, TurnState
 
 ROLES = ("planner", "executor", "responder")
-SESSION_POLL_S = 0.2
 HISTORY = 5  # exchanges from before a session that a turn is told
 
 
@@ -152,23 +153,54 @@ class Gateway:
         Raises EchelonError where it cannot begin; once begun, a turn that fails is returned with its `error`.
         Cancelling leaves it resumable.
         """
-        from gateway.turn.graph import TURN
         from gateway.turn.parts import assemble, collect
         from gateway.turn.state import TurnState
 
         check_request(request)
-        check_session(session)
-        context = self._context(request, session, task_type, history)
+        context = self._context(request, session, task_type=task_type, history=_exchanges(history))
         pins = collect(self._folders("prompts"), self._folders("recipes"))
         if task_type is not None and task_type not in assemble(_Texts(pins), self.registry).programs:
             self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
-        limits = self.settings.limits
-        async with self._session(session, on_event):
+        return await self._begin(context, TurnState(), pins, on_event)
+
+    async def call_tool(
+        self, name: str, args: Mapping[str, Any], *, session: str = "tools", on_event: OnEvent | None = None
+    ) -> Turn:
+        """One tool call, as a turn of its own: journaled, asked for approval like any other, its text the response.
+
+        Raises UsageError for a tool or arguments that there are not. A tool's own error is its result.
+        """
+        from pydantic import ValidationError
+
+        from gateway.turn.parts import collect
+        from gateway.turn.state import TurnState
+
+        try:
+            self.registry.get(name).args.model_validate(args)
+        except ToolError as error:
+            raise UsageError(str(error), hint=error.hint) from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "arguments"
+            raise UsageError(f"{name}: {place}: {first['msg']}", hint=f"echelon tools show {name}") from None
+        if any(fnmatchcase(name, glob) for glob in self.settings.tools.deny):
+            raise UsageError(f"the configuration denies {name}", hint="see tools.deny in the configuration")
+        context = self._context(f"{name} {json.dumps(args, ensure_ascii=False)}", session, direct=True)
+        pins = collect(self._folders("prompts"), self._folders("recipes"))
+        return await self._begin(context, TurnState.calling(name, dict(args)), pins, on_event)
+
+    async def _begin(
+        self, context: TurnContext, state: TurnState, pins: Mapping[str, bytes], on_event: OnEvent | None
+    ) -> Turn:
+        from gateway.turn.graph import TURN
+
+        limits, session = self.settings.limits, context.session
+        async with one_at_a_time(self.runs, session, on_event):
             row, owned = await self.runs.create(
                 TURN,
                 context,
-                TurnState(),
-                title=request,
+                state,
+                title=context.request,
                 limits={
                     "steps": limits.max_steps,
                     "time_s": limits.max_time_s,
@@ -178,13 +210,15 @@ class Gateway:
                 pins=pins,
                 session=session,
             )
-            state = await self.runs.drive(row, owned, self._observer(row, on_event))
-        return self._ended(row, state, on_event)
+            ended = await self.runs.drive(row, owned, self._observer(row, on_event))
+        return self._ended(row, ended, on_event)
 
     async def resume(self, run_id: str, *, on_event: OnEvent | None = None) -> Turn:
         """Go on with a turn that was interrupted, answered, or failed for a reason that may be gone."""
         row = self.runs.store.run(run_id)
-        async with self._session(row.session, on_event) if row.session is not None else contextlib.nullcontext():
+        async with (
+            one_at_a_time(self.runs, row.session, on_event) if row.session is not None else contextlib.nullcontext()
+        ):
             state = await self.runs.resume(row.id, self._observer(row, on_event))
         return self._ended(row, state, on_event)
 
@@ -235,6 +269,31 @@ class Gateway:
     def turns(self, session: str | None = None, limit: int = 50) -> list[RunRow]:
         """The newest turns first, of one session or of all."""
         return [row for row in self.runs.store.runs(session=session, limit=limit) if row.session is not None]
+
+    def sessions(self) -> list[SessionRow]:
+        """Every session, the one that was used last first."""
+        from gateway.engine.sessions import sessions
+
+        return sessions(self.runs.store)
+
+    async def entitle_session(self, session: str, title: str) -> None:
+        """Call a session by a title, for people. Raises RunNotFound."""
+        from gateway.engine.sessions import entitle
+
+        await entitle(self.runs.store, session, title)
+
+    async def forget_session(self, session: str) -> int:
+        """Erase a session: its turns, their documents, and what only they have; how many turns. What was remembered
+        (`memory.save`), changed or written stays. Raises RunNotFound, RunBusy."""
+        import shutil
+
+        from gateway.engine.sessions import forget
+        from gateway.turn.operations import turn_folder
+
+        turns = len(self.turns(session, limit=-1))
+        await forget(self.runs.store, self.runs.artifacts, session, self.runs.clock.now())
+        shutil.rmtree(turn_folder(self.home, session, 0).parent, ignore_errors=True)
+        return turns
 
     def graph(self, name: str = "turn") -> Graph:
         """A kind of run as nodes and edges, as its next run would have them. Raises UsageError for an unknown name."""
@@ -314,17 +373,16 @@ class Gateway:
                 return str(hint) if message == state.error else ""
         return ""
 
-    def _context(
-        self, request: str, session: str, task_type: str | None, history: Sequence[tuple[str, str]]
-    ) -> TurnContext:
-        from gateway.turn.state import Exchange, TurnContext
+    def _context(self, request: str, session: str, **more: Any) -> TurnContext:
+        from gateway.turn.state import TurnContext
 
+        check_session(session)
         if not self.settings.workspace.is_dir():
             raise UsageError(
                 f"the workspace {self.settings.workspace} is not a directory", hint="name one with --workspace"
             )
         models = {role: self.settings.model_for(role) for role in ROLES}  # type: ignore[arg-type]
-        if not all(models.values()):
+        if not all(models.values()) and not more.get("direct"):
             raise ModelUnavailable(
                 "no model is configured", hint="name one with --model, ECHELON_MODEL or `model:` in echelon.yaml"
             )
@@ -332,44 +390,15 @@ class Gateway:
             request=request,
             session=session,
             workspace=str(self.settings.workspace),
-            models={role: str(name) for role, name in models.items()},
+            models={role: str(name) for role, name in models.items() if name},
             settings=self.settings.public(),
-            task_type=task_type,
             assume_yes=self._assume_yes,
-            history=tuple(Exchange(request=asked, response=said) for asked, said in history[-HISTORY:]),
+            **more,
         )
 
     def _folders(self, kind: str) -> list[Path]:
         """A user's own prompts or recipes: the workspace's first, then the home's."""
         return [self.settings.workspace / ".echelon" / kind, self.home / kind]
-
-    @contextlib.asynccontextmanager
-    async def _session(self, session: str, on_event: OnEvent | None) -> AsyncIterator[None]:
-        """One turn of a session at a time: wait for the one that another process works on."""
-        store, told = self.runs.store, False
-        owner = f"{self.runs.owner}:{id(asyncio.current_task())}"
-        while True:
-            try:
-                lease = await store.acquire(f"session:{session}", owner, self.runs.clock.now())
-                break
-            except RunBusy as busy:
-                if not told and on_event is not None:
-                    on_event(SessionBusy(session, str(busy)))
-                told = True
-                await asyncio.sleep(SESSION_POLL_S)
-        keeper = asyncio.create_task(self._keep(lease))
-        try:
-            yield
-        finally:
-            keeper.cancel()
-            with contextlib.suppress(StoreError):  # then it ends with its term; what the turn came to is not lost
-                await store.release(lease)
-
-    async def _keep(self, lease: Lease) -> None:
-        while True:
-            await asyncio.sleep(self.runs.store.term_s / 3)
-            with contextlib.suppress(StoreError):  # the database may be locked for a moment: the next time counts
-                await self.runs.store.renew(lease, self.runs.clock.now())
 
 
 class _Texts:
@@ -385,6 +414,10 @@ class _Texts:
         return self._pins[name].decode()
 
 
+def _exchanges(history: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"request": asked, "response": said} for asked, said in history[-HISTORY:]]
+
+
 def check_request(text: str) -> None:
     """A request is text that can be written down. Raises UsageError."""
     if not text.strip():
@@ -393,9 +426,3 @@ def check_request(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(f"the request is not valid text: {error.reason} at character {error.start + 1}") from error
-
-
-def check_session(name: str) -> None:
-    """A session's name is a folder's name too. Raises UsageError."""
-    if not name or name.startswith(".") or len(name) > 100 or not all(c.isalnum() or c in "-_." for c in name):
-        raise UsageError(f"{name!r} is not a session's name", hint="use letters, digits, dashes, dots and underscores")

@@ -47,6 +47,10 @@ class ArtifactStore:
             if not os.path.exists(path):
                 write_atomically(path, self.get(sha256))
 
+    def remove(self, sha256: str) -> None:
+        """Forget the content; other names that it was shown under stay. Nothing to do where it is not there."""
+        self.path(sha256).unlink(missing_ok=True)
+
     def get(self, sha256: str) -> bytes:
         try:
             data = self.path(sha256).read_bytes()

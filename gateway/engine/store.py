@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -138,8 +138,9 @@ class Store:
                 f"cannot open {self.path}: {error.strerror}", hint="check ECHELON_HOME and its permissions"
             ) from error
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
-        """Run `work` in a transaction: at once where that needs no waiting, else in the thread."""
+    async def write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
+        """For modules of the engine: run `work` in a transaction, at once where that needs no waiting, else in the
+        thread."""
         if not durable:
             with contextlib.suppress(_Locked):
                 return self._write_now(work)
@@ -159,8 +160,9 @@ class Store:
             self._thread.submit(self._checkpoint)
         return result
 
-    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """A query's rows. In WAL mode readers wait for nobody, but where another process is just recovering the log."""
+    def read(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """For modules of the engine: a query's rows. In WAL mode readers wait for nobody, but where another process is
+        just recovering the log."""
         with self._explained():
             try:
                 return self._quick.execute(sql, values).fetchall()
@@ -172,6 +174,15 @@ class Store:
                 return self._quick.execute(sql, values).fetchall()
             finally:
                 self._quick.execute("PRAGMA busy_timeout = 0")
+
+    async def compact(self) -> None:
+        """Empty the write-ahead log: what was deleted stands there no longer either."""
+
+        def truncate() -> None:
+            with contextlib.suppress(sqlite3.Error):  # somebody reads just now: their checkpoint does it
+                self._patient.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, truncate)
 
     def _checkpoint(self) -> None:
         with contextlib.suppress(sqlite3.Error):  # a failed checkpoint is made up for by the next
@@ -202,12 +213,12 @@ class Store:
             _insert(db, row.id, events, state, lease)
             return ordinal, lease
 
-        ordinal, lease = await self._write(work)
+        ordinal, lease = await self.write(work)
         return replace(row, ordinal=ordinal), lease
 
     def run(self, run_id: str) -> RunRow:
         """The run with this id, or with an id that begins so. Raises RunNotFound."""
-        found = self._read(f"SELECT {COLUMNS} FROM runs WHERE id LIKE ? ESCAPE '!' LIMIT 2", (_like(run_id) + "%",))
+        found = self.read(f"SELECT {COLUMNS} FROM runs WHERE id LIKE ? ESCAPE '!' LIMIT 2", (_like(run_id) + "%",))
         exact = [row for row in found if row[0] == run_id] or found
         if len(exact) != 1:
             raise RunNotFound(
@@ -225,13 +236,13 @@ class Store:
                 values.append(value)
         clause = f"WHERE {' AND '.join(where)}" if where else ""
         sql = f"SELECT {COLUMNS} FROM runs {clause} ORDER BY created DESC, id DESC LIMIT ?"
-        found = self._read(sql, (*values, limit))
+        found = self.read(sql, (*values, limit))
         return [_row(each) for each in found]
 
     def at(self, session: str, ordinal: int | None = None) -> RunRow:
         """A session's run by its ordinal; None means the last. Raises RunNotFound."""
         where = "session = ? AND (ordinal = ? OR ? IS NULL) ORDER BY ordinal DESC LIMIT 1"
-        found = self._read(f"SELECT {COLUMNS} FROM runs WHERE {where}", (session, ordinal, ordinal))
+        found = self.read(f"SELECT {COLUMNS} FROM runs WHERE {where}", (session, ordinal, ordinal))
         if not found:
             which = "no turn" if ordinal is None else f"no turn {ordinal}"
             raise RunNotFound(f"{which} in session {session!r}", hint="`echelon turns list` shows what there is")
@@ -248,7 +259,7 @@ class Store:
         durable: bool = False,
     ) -> None:
         """Append events, and with a node's last one its snapshot, in one transaction. LeaseLost: nothing is written."""
-        await self._write(partial(_append, run_id, lease, events, state, progress), durable=durable)
+        await self.write(partial(_append, run_id, lease, events, state, progress), durable=durable)
 
     def append_now(
         self, run_id: str, lease: Lease, event: Event, state: str | None = None, progress: Progress | None = None
@@ -262,7 +273,7 @@ class Store:
 
     def snapshot(self, run_id: str) -> tuple[int, str]:
         """(sequence number of the last event before it, state)."""
-        found = self._read("SELECT seq, state FROM snapshots WHERE run_id = ?", (run_id,))
+        found = self.read("SELECT seq, state FROM snapshots WHERE run_id = ?", (run_id,))
         if not found:
             raise StoreError(f"run {run_id} has no snapshot", hint="it cannot be resumed; start it again")
         seq, state = found[0]
@@ -271,17 +282,17 @@ class Store:
     def events(self, run_id: str, after: int = 0, limit: int = -1) -> list[Event]:
         """A run's events with a sequence number above `after`, in order."""
         sql = "SELECT seq, kind, data, at FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?"
-        found = self._read(sql, (run_id, after, limit))
+        found = self.read(sql, (run_id, after, limit))
         return [Event(seq, kind, json.loads(data), at) for seq, kind, data, at in found]
 
     def last_seq(self, run_id: str) -> int:
-        return int(self._read("SELECT coalesce(max(seq), 0) FROM events WHERE run_id = ?", (run_id,))[0][0])
+        return int(self.read("SELECT coalesce(max(seq), 0) FROM events WHERE run_id = ?", (run_id,))[0][0])
 
     # ownership
 
     async def acquire(self, name: str, owner: str, now: float) -> Lease:
         """Take a lease; RunBusy while a live owner holds it."""
-        return await self._write(lambda db: leases.acquire(db, name, owner, now, self.term_s))
+        return await self.write(lambda db: leases.acquire(db, name, owner, now, self.term_s))
 
     def held(self, name: str, now: float) -> bool:
         """Whether somebody who is alive has the lease."""
@@ -289,7 +300,7 @@ class Store:
             return leases.held(self._quick, name, now)
 
     async def renew(self, lease: Lease, now: float) -> None:
-        await self._write(lambda db: leases.renew(db, lease, now, self.term_s))
+        await self.write(lambda db: leases.renew(db, lease, now, self.term_s))
 
     def verify(self, lease: Lease) -> None:
         """Raise LeaseLost where somebody else owns it now."""
@@ -297,14 +308,14 @@ class Store:
             leases.verify(self._quick, lease)
 
     async def release(self, lease: Lease) -> None:
-        await self._write(lambda db: leases.release(db, lease))
+        await self.write(lambda db: leases.release(db, lease))
 
     async def request_cancel(self, run_id: str) -> None:
         """Ask the run's owner to end it, who sees it within a second. Once the run has ended the wish is fulfilled."""
-        await self._write(lambda db: db.execute("UPDATE runs SET cancel = 1 WHERE id = ?", (run_id,)))
+        await self.write(lambda db: db.execute("UPDATE runs SET cancel = 1 WHERE id = ?", (run_id,)))
 
     def cancel_requested(self, run_id: str) -> bool:
-        return bool(self._read("SELECT cancel FROM runs WHERE id = ?", (run_id,))[0][0])
+        return bool(self.read("SELECT cancel FROM runs WHERE id = ?", (run_id,))[0][0])
 
 
 def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gateway.engine.journal import CallFailed, Visit
-from gateway.engine.nodes import Node
+from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
 from gateway.turn.parts import Parts
@@ -36,7 +36,7 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
     """Runs the pending call. A tool's error is a result that the Task Executor sees."""
 
     name = "Coordinate"
-    on_success = "Execute"
+    on_success = Route[TurnState](lambda state: "Execute" if state.cursor else "Respond", ("Execute", "Respond"))
 
     def __init__(self, parts: Parts, context: TurnContext) -> None:
         self._programs = parts.programs
@@ -59,7 +59,7 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
 
     def apply_output(self, state: TurnState, output: Ran) -> TurnState:
         pending = state.pending
-        assert pending is not None and state.cursor is not None
+        assert pending is not None
         entry = Entry(
             tool=pending.tool,
             args=pending.args,
@@ -72,11 +72,12 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
             s=output.s,
             candidate=pending.candidate,
         )
+        state = state.with_(entries=(*state.entries, entry), pending=None)
+        if state.cursor is None:  # a person's own call
+            return state
         program = self._programs[state.plan.task_type]
         cursor = program.ran(state.cursor, output.ok)
-        return state.with_(
-            entries=(*state.entries, entry), cursor=cursor, task=TaskState.of(program, cursor), pending=None
-        )
+        return state.with_(cursor=cursor, task=TaskState.of(program, cursor))
 
     async def _run(self, due: Due, visit: Visit) -> dict[str, Any]:
         given = due.call

@@ -40,7 +40,7 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
         Save(),
         Unfinished(),
     ]
-    return Graph(TURN, nodes, start="Gather")
+    return Graph(TURN, nodes, start="Coordinate" if context.direct else "Gather")
 
 
 def turn_type(home: Path, registry: Callable[[], Registry], model: Model) -> GraphType:

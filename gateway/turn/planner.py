@@ -86,17 +86,20 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
         return counted(state, asked)
 
     def _asked_for(self, plan: Plan) -> Plan:
-        """The plan without tasks that the request does not ask for: one that does has a word of the request's own that
-        the tasks before it do not have. Small models like to add what they have seen in an example."""
+        """The plan with each goal once, and without tasks that the request does not ask for: one that does has a word
+        of the request's own that the tasks before it do not have. Small models add what they have seen in an example.
+        """
+        later = {frozenset(terms(goal)) for task in plan.then for goal in task.goals}
+        goals = tuple(goal for goal in plan.goals if frozenset(terms(goal)) not in later) or plan.goals
         words = set(terms(self._context.request))
-        covered = set(terms(" ".join(plan.goals)))
+        covered = set(terms(" ".join(goals)))
         kept = []
         for task in plan.then:
             own = set(terms(" ".join(task.goals))) - covered
             if own & words:
                 kept.append(task)
                 covered |= own
-        return plan.model_copy(update={"then": tuple(kept)})
+        return plan.model_copy(update={"goals": goals if kept else plan.goals, "then": tuple(kept)})
 
     def _objection(self, decision: dict[str, Any]) -> str | None:
         """An answer that only has the request's own words answers nothing: something is to be done with them."""

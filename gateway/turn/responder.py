@@ -36,6 +36,8 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
         return state
 
     async def execute(self, given: TurnState, visit: Visit) -> Responded:
+        if self._context.direct:
+            return Responded(str(load_result(visit.artifacts, given.entries[-1].result)["text"]), None)
         if given.plan.action == "COMPLETE" and given.plan.response:
             return Responded(given.plan.response, None)
         record = sections(self._context.request, given, visit.artifacts)
@@ -46,6 +48,7 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
 
     def apply_output(self, state: TurnState, output: Responded) -> TurnState:
         judged = self._context.settings.get("validate", True) and state.entries and not state.given_up
+        judged = judged and not self._context.direct
         state = state.with_(response=output.text, next="Validate" if judged else "Save")
         return counted(state, output.asked)
 

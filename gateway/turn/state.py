@@ -25,7 +25,8 @@ class Exchange(Plain):
 class TurnContext(Plain):
     """What does not change during a turn. `settings` are without secrets; `task_type` fixes the type.
 
-    `history` is what was said before the session's first turn, oldest first.
+    `history` is what was said before the session's first turn, oldest first. Where `direct`, the turn is one tool call
+    that a person has decided: nothing is gathered, planned or asked of a model.
     """
 
     request: str
@@ -36,6 +37,7 @@ class TurnContext(Plain):
     task_type: str | None = None
     assume_yes: bool = False
     history: tuple[Exchange, ...] = ()
+    direct: bool = False
 
 
 class Item(Plain):
@@ -148,6 +150,11 @@ class TurnState(Plain):
     def refused(self) -> bool:
         """Whether the last word of Validate was no."""
         return bool(self.verdicts) and self.verdicts[-1].verdict != "APPROVE"
+
+    @classmethod
+    def calling(cls, tool: str, args: dict[str, Json]) -> TurnState:
+        """Before a tool call that a person has decided."""
+        return cls(pending=Pending(tool=tool, args=args, reasoning="", label=f"CALL {tool}", step=""))
 
     def mine(self) -> tuple[Entry, ...]:
         """The calls of the current plan, in order."""

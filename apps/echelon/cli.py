@@ -20,11 +20,13 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "run": "Carry out a request.",
+    "chat": "Carry out requests one after the other, in one session.",
     "turns": "Turns: list them, show one, compare two.",
+    "sessions": "Sessions: list them, give one a title, forget one.",
     "runs": "Runs: list, show, resume, cancel, answer, replay.",
     "patterns": "Task types: list, show and check their patterns.",
     "recipes": "Recipes: list, show and check what model calls are made of.",
-    "tools": "Tools: list them, show one with its arguments.",
+    "tools": "Tools: list them, show one with its arguments, call one.",
     "skills": "Skills that were written: list them, show one.",
     "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",

@@ -10,7 +10,7 @@ from echelon.cli import INTERRUPTED
 from echelon.terminal import put, put_json, say
 from gateway import Turn
 from gateway.engine.state import Status, Waiting
-from gateway.errors import BudgetExhausted, EchelonError
+from gateway.errors import BudgetExhausted, EchelonError, TaskUnfinished
 
 WAITING = 6
 SETTINGS = {  # budgets by their counter, and the setting that raises them
@@ -103,7 +103,8 @@ def _lines(turn: Turn) -> Iterator[str]:
         yield f"error: {turn.error}"
         if turn.hint:
             yield f"  {turn.hint}"
-        yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}"
+        if turn.stop_reason != f"error:{TaskUnfinished.kind}":  # that is an outcome: nothing is left to go on with
+            yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}"
     elif turn.status is Status.STOPPED:
         yield from _stopped(turn)
     yield f"context: {turn.context}"

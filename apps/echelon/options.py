@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from echelon.cli import Invocation
+
+if TYPE_CHECKING:
+    from gateway import Settings
 
 Function = Callable[..., Any]
 
@@ -49,6 +52,17 @@ api_base_option = click.option("--api-base", metavar="URL", help="Where an OpenA
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable, on standard output.")
 session_option = click.option("--session", metavar="S", help="Of this session only.")
 no_input = click.option("--no-input", is_flag=True, help="Never ask: end with exit code 6 where an answer is needed.")
+
+
+corpus_option = click.option("--corpus", type=FOLDER, help="Research in this folder of HTML, Markdown or text files.")
+
+
+def with_corpus(settings: Settings, corpus: Path | None) -> Settings:
+    """The settings with the folder to research in, where one is given."""
+    if corpus is None:
+        return settings
+    where = {"provider": "corpus", "corpus_dir": corpus.absolute()}
+    return settings.model_copy(update={"research": settings.research.model_copy(update=where)})
 
 
 def home(function: Function) -> Function:

@@ -34,7 +34,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 a budget was rea
     "--session", metavar="S", default="default", show_default=True, help="Turns of a session know of each other."
 )
 @options.model
-@click.option("--corpus", type=options.FOLDER, help="Research in this folder of HTML, Markdown or text files.")
+@options.corpus_option
 @click.option("--task-type", metavar="T", help="Fix the task type: no model plans.  (See: echelon patterns list)")
 @click.option("--yes", "assume_yes", is_flag=True, help="Approve what would be asked, and pull a missing model.")
 @options.no_input
@@ -54,9 +54,7 @@ def run(
     The response goes to standard output; progress, usage and the path of the turn's context.md to standard error.
     Interrupted with Ctrl-C, the turn can be resumed.
     """
-    if corpus is not None:
-        where = {"provider": "corpus", "corpus_dir": corpus.absolute()}
-        settings = settings.model_copy(update={"research": settings.research.model_copy(update=where)})
+    settings = options.with_corpus(settings, corpus)
     settings = with_models(settings, assume_yes=assume_yes, no_input=no_input)
     return carry_out(
         settings,

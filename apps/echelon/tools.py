@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,9 +17,12 @@ if TYPE_CHECKING:
     from gateway.tools.registry import Tool
 
 
-@click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon tools list\n  echelon tools show file.edit\n")
+@click.group(
+    cls=options.Group,
+    epilog="\b\nExamples:\n  echelon tools list\n  echelon tools show file.edit\n  echelon tools call file.list\n",
+)
 def tools() -> None:
-    """Tools: list them, show one with its arguments."""
+    """Tools: list them, show one with its arguments, call one."""
 
 
 @tools.command("list", epilog="\b\nExamples:\n  echelon tools list\n  echelon tools list --json\n")
@@ -72,6 +77,57 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
         optional = "" if key in required else " (optional)"
         lines.append(f"{'argument':<18} {key}{optional}: {each.get('description', each.get('type', ''))}")
     put("\n".join(lines))
+
+
+@tools.command(
+    epilog="""\b
+Examples:
+  echelon tools call file.list '{"glob": "*.py"}'
+  echelon tools call memory.search '{"query": "deploy server"}' --json
+  echo '{"text": "the boiler was repaired in May"}' | echelon tools call memory.save -
+"""
+)
+@click.argument("name", metavar="NAME")
+@click.argument("arguments", metavar="JSON", default="{}")
+@click.option(
+    "--session", metavar="S", default="tools", show_default=True, help="The session that the call belongs to."
+)
+@options.corpus_option
+@click.option("--yes", "assume_yes", is_flag=True, help="Approve what would be asked.")
+@options.no_input
+@options.as_json
+@options.model
+def call(
+    settings: Settings,
+    name: str,
+    arguments: str,
+    session: str,
+    corpus: Path | None,
+    assume_yes: bool,
+    no_input: bool,
+    as_json: bool,
+) -> int:
+    """Call a tool with the arguments JSON, `-` for those on standard input.
+
+    It is a turn of its own: journaled, asked about where the configuration says so, and shown by `echelon turns show`.
+    """
+    from echelon.driving import carry_out
+    from gateway.errors import UsageError
+
+    text = click.get_text_stream("stdin").read() if arguments == "-" else arguments
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"the arguments are not JSON: {error}", hint=f"echelon tools show {name}") from None
+    if not isinstance(given, dict):
+        raise UsageError("the arguments are not a JSON object", hint=f"echelon tools show {name}")
+    return carry_out(
+        options.with_corpus(settings, corpus),
+        lambda gateway, tell: gateway.call_tool(name, given, session=session, on_event=tell),
+        as_json=as_json,
+        no_input=no_input,
+        assume_yes=assume_yes,
+    )
 
 
 def _tools(settings: Settings) -> list[Tool]:

@@ -29,7 +29,7 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
     """The nodes of a turn, with what shapes it."""
     asker = Asker(parts, context)
     nodes: list[AnyNode] = [
-        Gather(),
+        Gather(context),
         PlanTask(parts, context, asker),
         Clarify(),
         Execute(parts, context, asker),
@@ -40,7 +40,7 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
         Save(),
         Unfinished(),
     ]
-    return Graph(TURN, nodes, start="Coordinate" if context.direct else "Gather")
+    return Graph(TURN, nodes, start="Gather")
 
 
 def turn_type(home: Path, registry: Callable[[], Registry], model: Model) -> GraphType:

@@ -38,13 +38,13 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
     async def execute(self, given: TurnState, visit: Visit) -> Responded:
         if self._context.direct:
             return Responded(str(load_result(visit.artifacts, given.entries[-1].result)["text"]), None)
+        facts = "\n".join(outcomes(given.entries, visit.artifacts))
         if given.plan.action == "COMPLETE" and given.plan.response:
-            return Responded(given.plan.response, None)
+            return Responded(_with(given.plan.response, facts), None)
         record = sections(self._context.request, given, visit.artifacts)
         stopped = f" The task could not be finished: {given.escalated}." if given.escalated else ""
         asked = await self._asker.write(visit, given, "responder", record, f"Write the answer to the user.{stopped}")
-        facts = outcomes(given.entries, visit.artifacts)
-        return Responded("\n\n".join([asked.value, *(["\n".join(facts)] if facts else [])]), asked)
+        return Responded(_with(asked.value, facts), asked)
 
     def apply_output(self, state: TurnState, output: Responded) -> TurnState:
         judged = self._context.settings.get("validate", True) and state.entries and not state.given_up
@@ -57,9 +57,7 @@ class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
     """Keeps the turn in short for those after it."""
 
     name = "Save"
-    on_success = Route[TurnState](
-        lambda state: "Unfinished" if state.given_up or state.refused else None, ("Unfinished", None)
-    )
+    on_success = Route[TurnState](lambda state: "Unfinished" if state.unfinished else None, ("Unfinished", None))
 
     def build_input(self, state: TurnState, context: TurnContext) -> dict[str, Any]:
         return {
@@ -76,11 +74,14 @@ class Save(Node[TurnState, TurnContext, dict[str, Any], None]):
 
 
 class Unfinished(Node[TurnState, TurnContext, str, None]):
-    """The end of a turn whose task was given up, or whose response was refused: it is kept, and the run has failed."""
+    """The end of a turn whose task was given up, whose response was refused, or whose only call failed: the response
+    is kept, and the run has failed."""
 
     name = "Unfinished"
 
     def build_input(self, state: TurnState, context: TurnContext) -> str:
+        if state.failed_call:
+            return f"{state.entries[-1].tool} failed"
         if state.given_up:
             return f"the task could not be completed: {state.escalated or 'the Task Executor gave no reason'}"
         return f"the response was not approved: {'; '.join(state.verdicts[-1].issues)}"
@@ -90,6 +91,10 @@ class Unfinished(Node[TurnState, TurnContext, str, None]):
 
     def apply_output(self, state: TurnState, output: None) -> TurnState:
         return state
+
+
+def _with(response: str, facts: str) -> str:
+    return "\n\n".join(filter(None, (response, facts)))
 
 
 def outcomes(entries: Sequence[Entry], artifacts: Artifacts) -> list[str]:

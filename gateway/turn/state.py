@@ -147,6 +147,16 @@ class TurnState(Plain):
         return self.cursor is not None and self.cursor.end is MoveKind.ESCALATE
 
     @property
+    def failed_call(self) -> bool:
+        """Whether the one call of a direct turn did not reach its purpose."""
+        return self.cursor is None and bool(self.entries) and not self.entries[-1].ok
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the turn ends without what was asked for."""
+        return self.given_up or self.refused or self.failed_call
+
+    @property
     def refused(self) -> bool:
         """Whether the last word of Validate was no."""
         return bool(self.verdicts) and self.verdicts[-1].verdict != "APPROVE"

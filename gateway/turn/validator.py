@@ -10,10 +10,12 @@ from gateway.engine.nodes import Node, Route
 from gateway.llm.packer import Section
 from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.grounding import ungrounded
-from gateway.turn.sections import sections
+from gateway.turn.responder import outcomes
+from gateway.turn.sections import arguments, sections
 from gateway.turn.state import TurnContext, TurnState, Verdict
 
 ATTEMPTS = 2
+MAX_ARGS = 20_000  # characters of a call's arguments that an answer may name things from
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -52,7 +54,8 @@ class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
         record = sections(self._context.request, given, visit.artifacts)
         response = given.response or ""
         if not given.verdicts:
-            sources = "\n".join(section.body for section in record)
+            said = [section.body for section in record] + outcomes(given.entries, visit.artifacts)
+            sources = "\n".join([*said, *(arguments(each.args, MAX_ARGS) for each in given.entries)])
             if issues := ungrounded(response, sources):
                 return Judged(Verdict(verdict="RETRY", issues=tuple(issues), by="code"))
         asked = await self._asker.decide(

@@ -128,3 +128,23 @@ def test_a_reader_that_has_enough_is_no_error(cli: Cli) -> None:
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == 1
+
+
+def test_sessions_are_listed_titled_and_forgotten_with_all_that_only_they_have(cli: Cli) -> None:
+    secret = "the pelican's password"
+    for session, said in (("work", secret), ("home", "nothing else")):
+        cli("run", said, "--session", session, "--model", cli.script(complete(f"Noted, {said}.")))
+    assert cli("sessions", "title", "work", "The pelican project").returncode == 0
+    listed = json.loads(cli("sessions", "list", "--json").stdout)
+    assert [(each["name"], each["title"], each["turns"]) for each in listed] == [
+        ("home", "nothing else", 1),
+        ("work", "The pelican project", 1),
+    ]
+    refused = cli("sessions", "forget", "work")
+    assert refused.returncode == 2 and "needs a yes" in refused.stderr
+    assert cli("sessions", "forget", "work", "--yes").stderr == "forgotten: 1 turn of session work\n"
+    kept = [path for path in cli.home.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    assert kept == []
+    assert [each["name"] for each in json.loads(cli("sessions", "list", "--json").stdout)] == ["home"]
+    assert cli("runs", "replay", "last").stdout.startswith("identical")  # what the other session shares is still there
+    assert cli("sessions", "forget", "work", "--yes").returncode == 2

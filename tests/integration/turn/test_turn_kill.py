@@ -13,7 +13,7 @@ from typing import Any
 import journey
 import pytest
 
-APPENDS = 92  # that an undisturbed journey makes: see the first test
+APPENDS = 93  # that an undisturbed journey makes: see the first test
 PART = 14
 ONCE = ("pay", "tap")
 
@@ -38,7 +38,9 @@ def test_the_journey_has_everything_that_can_go_wrong(undisturbed: dict[str, Any
     assert [line.split()[0] for line in undisturbed["trip"]] == ["look", "tap", "note"]
     assert [question.split()[0] for question in undisturbed["asked"]] == ["Which", "Run"]
     assert undisturbed["replay"] == [0, True, 1, True]
-    assert undisturbed["context"].endswith("I went and returned.\n\n- note.txt was written\n")
+    context = undisturbed["context"]
+    assert "## §2 Reflection" in context and "\n\nI went, and returned.\n\n- note.txt was written\n\n## §6" in context
+    assert context.endswith("Attempt 2: APPROVE (by model)\n")
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

@@ -10,6 +10,7 @@ def builtin_registry() -> Registry:
     from gateway.tools.edit import file_edit
     from gateway.tools.file import file_list, file_read, file_undo, file_write
     from gateway.tools.memory import memory_save, memory_search
+    from gateway.tools.prune import prune_test
     from gateway.tools.research import internet_research
     from gateway.tools.skill import skill_generator
     from gateway.tools.tests import run_tests
@@ -22,6 +23,7 @@ def builtin_registry() -> Registry:
             file_write,
             file_undo,
             run_tests,
+            prune_test,
             memory_search,
             memory_save,
             internet_research,

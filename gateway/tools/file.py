@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.missing_imports import missing_imports
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.relevance import only_path, relevant_files
 from gateway.tools.source_text import decode
@@ -141,7 +142,10 @@ async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
     change = changes.done_before(args)
     if change is None:
         standing = workspace.read(path) if args.append and workspace.exists(path) else b""
-        data = ended(args.content).encode()
+        content = args.content
+        if path.endswith(".py"):
+            content = "\n".join([*missing_imports(workspace, path, "", content), content])
+        data = ended(content).encode()
         if standing:
             data = ended(decode(standing, path).text, blank=path.endswith(".md")).encode() + data
         change = changes.make(args, data)

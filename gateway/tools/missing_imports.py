@@ -23,7 +23,8 @@ def missing_imports(workspace: Workspace, path: str, old: str, source: str) -> l
     open_names = _used(written) - _bound(written) - _bound(parse_or_empty(old)) - set(dir(builtins))
     owners = (node.value for node in ast.walk(written) if isinstance(node, ast.Attribute))
     modules = {owner.id for owner in owners if isinstance(owner, ast.Name)}
-    found = [f"import {name}" for name in sorted(open_names & modules & sys.stdlib_module_names)]
+    known = sys.stdlib_module_names | ({"pytest"} if is_test_file(path) else set())
+    found = [f"import {name}" for name in sorted(open_names & modules & known)]
     lacking = sorted(open_names - {each.removeprefix("import ") for each in found})
     for name in lacking:
         for module, file in _modules(workspace, path):
@@ -68,4 +69,4 @@ def _modules(workspace: Workspace, path: str) -> Iterable[tuple[str, str]]:
 
 
 def _text(workspace: Workspace, path: str) -> str:
-    return decode(workspace.read(path), path).text
+    return decode(workspace.read(path), path).text if workspace.exists(path) else ""

@@ -12,6 +12,7 @@ from gateway.errors import ConfigError
 from gateway.llm import decisions, packer
 from gateway.llm.model import ModelRequest, ModelResponse
 from gateway.llm.packer import Section
+from gateway.llm.prose import tidied
 from gateway.turn.parts import Parts
 from gateway.turn.state import Pack, TurnContext, TurnState
 
@@ -84,7 +85,7 @@ class Asker:
             text, responses = await decisions.write_code(_by(visit), request, name=recipe, judged=judged)
             return Asked(text, pack, len(responses))
         response = ModelResponse.model_validate(await _by(visit)(request.model_dump(), recipe))
-        return Asked(response.text.strip(), pack, 1)
+        return Asked(tidied(response.text, cut=response.finish_reason == "length"), pack, 1)
 
     def _request(
         self,

@@ -16,14 +16,10 @@ from gateway.turn.state import TurnContext, TurnState, Verdict
 
 ATTEMPTS = 2
 MAX_ARGS = 20_000  # characters of a call's arguments that an answer may name things from
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "verdict": {"type": "string", "enum": ["APPROVE", "RETRY", "FAIL"]},
-        "issues": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "maxItems": 3},
-    },
-    "required": ["verdict", "issues"],
-    "additionalProperties": False,
+ISSUES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": 200},
+    "maxItems": 3,
 }
 
 
@@ -64,7 +60,7 @@ class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
             "validator",
             [*record, Section("5", "Response", (response,))],
             "Verdict:",
-            SCHEMA,
+            _schema(first=not given.verdicts),
             type="VALIDATION",
             check=_told,
         )
@@ -76,6 +72,17 @@ class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
         follows = ("Respond" if verdict.by == "code" else "Plan") if again else "Save"
         state = state.with_(verdicts=(*state.verdicts, verdict), next=follows)
         return counted(state, asked)
+
+
+def _schema(*, first: bool) -> dict[str, Any]:
+    """What may be said: the first attempt is tried again, the last is refused."""
+    verdicts = ["APPROVE", "RETRY" if first else "FAIL"]
+    return {
+        "type": "object",
+        "properties": {"verdict": {"type": "string", "enum": verdicts}, "issues": ISSUES},
+        "required": ["verdict", "issues"],
+        "additionalProperties": False,
+    }
 
 
 def _told(verdict: dict[str, Any]) -> str | None:

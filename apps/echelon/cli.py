@@ -20,6 +20,7 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "run": "Carry out a request.",
+    "serve": "Serve an OpenAI-compatible chat API.",
     "chat": "Carry out requests one after the other, in one session.",
     "turns": "Turns: list them, show one, compare two.",
     "sessions": "Sessions: list them, give one a title, forget one.",
@@ -31,6 +32,7 @@ COMMANDS = {
     "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",
     "doctor": "Check what Echelon needs, and say what to do about it.",
+    "schema": "The shapes of what commands print with --json, as JSON schemas.",
 }
 
 

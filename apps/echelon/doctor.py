@@ -10,7 +10,6 @@ from echelon import options
 from echelon.terminal import harmless, put, put_json
 
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
-TOLD = ("name", "status", "detail", "advice")
 
 
 @click.command(
@@ -32,6 +31,7 @@ Exit codes: 0 nothing failed, 2 the configuration, 5 the model, 1 anything else.
 def doctor(model_name: str | None, api_base: str | None, config_file: Path | None, as_json: bool) -> int:
     """Check the configuration, the model, the database, the disk and what tools need; say what to do about each."""
     from echelon.checks import every_check
+    from echelon.output.check import CheckRow
 
     found, code = [], 0
     for check in every_check({"model": model_name, "api_base": api_base}, config_file):
@@ -42,5 +42,7 @@ def doctor(model_name: str | None, api_base: str | None, config_file: Path | Non
             if check.advice:
                 put(f"{'':<21}→ {check.advice}")
     if as_json:
-        put_json([{name: getattr(check, name) for name in TOLD} for check in found])
+        put_json(
+            [CheckRow(name=each.name, status=each.status, detail=each.detail, advice=each.advice) for each in found]
+        )
     return code

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 from echelon.cli import INTERRUPTED
+from echelon.output.turn import Question, TurnOutcome, TurnUsage
 from echelon.terminal import put, put_json, say
 from gateway import Turn
 from gateway.engine.state import Status, Waiting
@@ -48,40 +47,44 @@ def report(turn: Turn, *, as_json: bool) -> int:
     return exit_code(turn)
 
 
-def as_data(turn: Turn) -> dict[str, Any]:
-    return {
-        "turn": turn.number,
-        "session": turn.session,
-        "run": turn.run_id,
-        "status": turn.status.value,
-        "stop_reason": turn.stop_reason,
-        "error": turn.error,
-        "response": turn.response or None,
-        "context": str(turn.context),
-        "usage": usage(turn),
-        "waiting": _waiting(turn.waiting),
-    }
+def as_data(turn: Turn) -> TurnOutcome:
+    return TurnOutcome(
+        turn=turn.number,
+        session=turn.session,
+        run=turn.run_id,
+        status=turn.status.value,
+        stop_reason=turn.stop_reason,
+        error=turn.error,
+        response=turn.response or None,
+        context=str(turn.context),
+        usage=usage(turn),
+        waiting=_waiting(turn.waiting),
+    )
 
 
-def usage(turn: Turn) -> dict[str, float]:
+def usage(turn: Turn) -> TurnUsage:
     """As context.md has it."""
-    counted = ("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens")
-    found: dict[str, float] = {name: int(turn.usage.get(name, 0)) for name in counted}
-    cost, wall = turn.usage.get("cost_usd", 0.0), turn.usage.get("time_s", 0.0)
-    return {**found, "cost_usd": round(cost, 6), "wall_s": round(wall, 1)}
+    used = turn.usage
+    return TurnUsage(
+        model_calls=int(used.get("model_calls", 0)),
+        prompt_tokens=int(used.get("prompt_tokens", 0)),
+        cached_tokens=int(used.get("cached_tokens", 0)),
+        completion_tokens=int(used.get("completion_tokens", 0)),
+        cost_usd=round(used.get("cost_usd", 0.0), 6),
+        wall_s=round(used.get("time_s", 0.0), 1),
+    )
 
 
 def usage_line(turn: Turn) -> str:
     used = usage(turn)
-    calls = int(used["model_calls"])
-    cached = f" ({int(used['cached_tokens']):,} cached)" if used["cached_tokens"] else ""
+    cached = f" ({used.cached_tokens:,} cached)" if used.cached_tokens else ""
     parts = [
-        f"{calls} model call{'' if calls == 1 else 's'}",
-        f"{int(used['prompt_tokens']):,} tokens read{cached}",
-        f"{int(used['completion_tokens']):,} written",
-        f"{used['wall_s']:.1f} s",
+        f"{used.model_calls} model call{'' if used.model_calls == 1 else 's'}",
+        f"{used.prompt_tokens:,} tokens read{cached}",
+        f"{used.completion_tokens:,} written",
+        f"{used.wall_s:.1f} s",
     ]
-    return " · ".join(parts + ([f"${used['cost_usd']:.4f}"] if used["cost_usd"] else []))
+    return " · ".join(parts + ([f"${used.cost_usd:.4f}"] if used.cost_usd else []))
 
 
 def answer_command(turn: Turn) -> str:
@@ -122,11 +125,10 @@ def _stopped(turn: Turn) -> Iterator[str]:
         yield f"go on with: echelon runs resume {turn.run_id}"
 
 
-def _waiting(waiting: Waiting | None) -> dict[str, Any] | None:
+def _waiting(waiting: Waiting | None) -> Question | None:
     if waiting is None:
         return None
-    told = asdict(waiting)
-    return {name: told[name] for name in ("id", "question", "options", "deadline")}
+    return Question(id=waiting.id, question=waiting.question, options=waiting.options, deadline=waiting.deadline)
 
 
 def _codes() -> dict[str, int]:

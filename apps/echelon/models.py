@@ -32,6 +32,7 @@ def models() -> None:
 @options.home
 def list_models(settings: Settings, as_json: bool) -> None:
     """List the local models, and which are here."""
+    from echelon.output.model import ModelRow
     from gateway.llm.local import files
     from gateway.llm.local.catalog import CATALOG, PREFIX
     from gateway.llm.local.launcher import running
@@ -39,41 +40,40 @@ def list_models(settings: Settings, as_json: bool) -> None:
     found = []
     for model in CATALOG.values():
         here = files.is_installed(model, settings.home)
-        serving = running(model.name, settings.home) if here else None
-        found.append((model, here, serving))
-    if as_json:
-        put_json(
-            [
-                {
-                    "name": f"{PREFIX}{model.name}",
-                    "bytes": model.size,
-                    "licence": model.licence,
-                    "installed": here,
-                    "running": serving is not None,
-                    "description": model.description,
-                }
-                for model, here, serving in found
-            ]
+        row = ModelRow(
+            name=f"{PREFIX}{model.name}",
+            bytes=model.size,
+            licence=model.licence,
+            installed=here,
+            running=here and running(model.name, settings.home) is not None,
+            description=model.description,
         )
+        found.append(row)
+    if as_json:
+        put_json(found)
         return
     rows = []
-    for model, here, serving in found:
-        state = "running" if serving else "installed" if here else "–"
-        size = f"{model.size / 1e6:,.0f} MB"
-        rows.append([f"{PREFIX}{model.name}", size, model.licence, state, model.description])
+    for row in found:
+        state = "running" if row.running else "installed" if row.installed else "–"
+        rows.append([row.name, f"{row.bytes / 1e6:,.0f} MB", row.licence, state, row.description])
     put_table(["model", "size", "licence", "state", "description"], rows)
 
 
 @models.command(epilog="\b\nExamples:\n  echelon models pull qwen2.5-coder-1.5b\n")
 @name_argument
+@options.as_json
 @options.home
-def pull(settings: Settings, name: str) -> None:
+def pull(settings: Settings, name: str, as_json: bool) -> None:
     """Download a model and verify it; interrupted, the next pull goes on where it was."""
     from echelon import pulling
+    from echelon.output.model import ModelPulled
     from gateway.llm.local.catalog import PREFIX, find
 
     model = find(name)
     path = pulling.pull(model.name, settings.home)
+    if as_json:
+        put_json(ModelPulled(name=f"{PREFIX}{model.name}", path=str(path), bytes=model.size))
+        return
     say(f"{path}\nuse it with: --model {PREFIX}{model.name}")
 
 
@@ -102,14 +102,19 @@ def serve(settings: Settings, name: str, port: int, host: str) -> None:
 
 @models.command(epilog="\b\nExamples:\n  echelon models remove smollm2-135m\n")
 @name_argument
+@options.as_json
 @options.home
-def remove(settings: Settings, name: str) -> None:
+def remove(settings: Settings, name: str, as_json: bool) -> None:
     """Delete a model's file, and end its server."""
+    from echelon.output.model import ModelRemoved
     from gateway.llm.local import files
-    from gateway.llm.local.catalog import find
+    from gateway.llm.local.catalog import PREFIX, find
     from gateway.llm.local.launcher import stop_server
 
     model = find(name)
     stop_server(model.name, settings.home)
     freed = files.remove(model, settings.home)
+    if as_json:
+        put_json(ModelRemoved(name=f"{PREFIX}{model.name}", freed=freed))
+        return
     say(f"{model.name}: {freed / 1e6:,.0f} MB freed" if freed else f"{model.name} was not there")

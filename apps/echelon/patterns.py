@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +13,12 @@ from echelon import options
 from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
+    from echelon.output.pattern import PatternProblems
     from gateway import Gateway, Settings
     from gateway.turn.patterns.check import Diagnostic
     from gateway.turn.patterns.library import PatternFile
+
+MEANT = re.compile(r"Did you mean '?(.+?)'?\?")  # in a problem's message
 
 
 @click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon patterns list\n  echelon patterns check\n")
@@ -31,12 +35,13 @@ def patterns() -> None:
 @options.model
 def list_patterns(settings: Settings, as_json: bool) -> None:
     """List the task types, and where each comes from."""
+    from echelon.output.pattern import PatternRow
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
         files = list(gateway.patterns())
     if as_json:
-        put_json([_as_data(file) for file in files])
+        put_json([PatternRow(**_facts(file)) for file in files])
         return
     rows = []
     for file in files:
@@ -47,9 +52,11 @@ def list_patterns(settings: Settings, as_json: bool) -> None:
 
 @patterns.command(epilog="\b\nExamples:\n  echelon patterns show code_modify\n")
 @click.argument("task_type", metavar="TYPE")
+@options.as_json
 @options.model
-def show(settings: Settings, task_type: str) -> int:
+def show(settings: Settings, task_type: str, as_json: bool) -> int:
     """Show a task type's pattern, as the model and the compiler read it."""
+    from echelon.output.pattern import PatternShown
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
@@ -58,8 +65,11 @@ def show(settings: Settings, task_type: str) -> int:
     if file is None:
         library.get(task_type)  # raises, and names the nearest one
         raise AssertionError
-    say(f"{file.path} ({file.origin})")
-    put(file.text.rstrip("\n"))
+    if as_json:
+        put_json(PatternShown(**_facts(file), text=file.text))
+    else:
+        say(f"{file.path} ({file.origin})")
+        put(file.text.rstrip("\n"))
     if file.error is not None:
         say(f"error: unavailable: {file.error}")
         return file.error.exit_code
@@ -71,11 +81,13 @@ def show(settings: Settings, task_type: str) -> int:
 Examples:
   echelon patterns check
   echelon patterns check .echelon/prompts/patterns/release.md
+  echelon patterns check --json
 """
 )
 @click.argument("files", metavar="[FILE…]", nargs=-1, type=click.Path(path_type=Path))
+@options.as_json
 @options.model
-def check(settings: Settings, files: tuple[Path, ...]) -> int:
+def check(settings: Settings, files: tuple[Path, ...], as_json: bool) -> int:
     """Report every problem of the given files, else of all task types, with file and line."""
     from gateway import Gateway
     from gateway.errors import ConfigError
@@ -91,8 +103,11 @@ def check(settings: Settings, files: tuple[Path, ...]) -> int:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}") from error
         problems += check_pattern(text, file=str(path), tools=tools, undoable=undoable)
-    for problem in problems:
-        put(str(problem))
+    if as_json:
+        put_json(_as_data(found, problems))
+    else:
+        for problem in problems:
+            put(str(problem))
     many = "" if len(found) == 1 else "s"
     say(f"{len(found)} pattern{many}, {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
     return ConfigError.exit_code if problems else 0
@@ -110,7 +125,22 @@ def _description(file: PatternFile) -> str:
     return f"unavailable: {file.error}"
 
 
-def _as_data(file: PatternFile) -> dict[str, object]:
+def _as_data(files: list[Path], problems: list[Diagnostic]) -> PatternProblems:
+    from echelon.output.pattern import PatternProblem, PatternProblems
+
+    told = []
+    for each in problems:
+        meant = MEANT.search(each.message)
+        told.append(
+            PatternProblem(
+                file=each.file, line=each.line, message=each.message, suggestion=meant.group(1) if meant else None
+            )
+        )
+    return PatternProblems(files=tuple(str(path) for path in files), problems=tuple(told))
+
+
+def _facts(file: PatternFile) -> dict[str, Any]:
+    """What a list and a pattern that is shown have in common."""
     return {
         "task_type": file.task_type,
         "origin": file.origin,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,7 @@ from echelon import options
 from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
+    from echelon.output.recipe import RecipeProblems
     from gateway import Settings
     from gateway.llm.recipes import RecipeFile
 
@@ -29,9 +30,11 @@ def recipes() -> None:
 @options.model
 def list_recipes(settings: Settings, as_json: bool) -> None:
     """List the recipes, where each comes from, and its budget in tokens."""
+    from echelon.output.recipe import RecipeRow
+
     files = _files(settings)
     if as_json:
-        put_json([_as_data(file) for file in files])
+        put_json([RecipeRow(**_facts(file)) for file in files])
         return
     rows = []
     for file in files:
@@ -44,33 +47,49 @@ def list_recipes(settings: Settings, as_json: bool) -> None:
 
 @recipes.command(epilog="\b\nExamples:\n  echelon recipes show planner\n")
 @click.argument("name", metavar="NAME")
+@options.as_json
 @options.model
-def show(settings: Settings, name: str) -> int:
+def show(settings: Settings, name: str, as_json: bool) -> int:
     """Show a recipe's file."""
+    from echelon.output.recipe import RecipeShown
     from gateway.errors import UsageError
 
     files = {file.name: file for file in _files(settings)}
     if name not in files:
         raise UsageError(f"there is no recipe {name!r}", hint=f"there are: {', '.join(files)}")
     file = files[name]
-    say(f"{file.path} ({file.origin})")
-    put(file.text.rstrip("\n"))
+    if as_json:
+        put_json(RecipeShown(**_facts(file), text=file.text))
+    else:
+        say(f"{file.path} ({file.origin})")
+        put(file.text.rstrip("\n"))
     if file.error is not None:
         say(f"error: {file.error}")
         return file.error.exit_code
     return 0
 
 
-@recipes.command(epilog="\b\nExamples:\n  echelon recipes check\n  echelon recipes check --workspace ~/pager\n")
+@recipes.command(
+    epilog="""\b
+Examples:
+  echelon recipes check
+  echelon recipes check --workspace ~/pager
+  echelon recipes check --json
+"""
+)
+@options.as_json
 @options.model
-def check(settings: Settings) -> int:
+def check(settings: Settings, as_json: bool) -> int:
     """Report every problem: parts that exceed the total, prompts that exceed their figure, files that are missing."""
     from gateway.errors import ConfigError
 
     files = _files(settings)
     problems = [problem for file in files for problem in file.problems]
-    for problem in problems:
-        put(problem)
+    if as_json:
+        put_json(_as_data(files))
+    else:
+        for problem in problems:
+            put(problem)
     say(f"{len(files)} recipes, {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
     return ConfigError.exit_code if problems else 0
 
@@ -82,7 +101,19 @@ def _files(settings: Settings) -> list[RecipeFile]:
         return gateway.recipes()
 
 
-def _as_data(file: RecipeFile) -> dict[str, object]:
+def _as_data(files: list[RecipeFile]) -> RecipeProblems:
+    from echelon.output.recipe import RecipeProblem, RecipeProblems
+
+    problems = tuple(
+        RecipeProblem(recipe=file.name, file=str(file.path), message=problem.removeprefix(f"{file.path}: "))
+        for file in files
+        for problem in file.problems
+    )
+    return RecipeProblems(files=tuple(str(file.path) for file in files), problems=problems)
+
+
+def _facts(file: RecipeFile) -> dict[str, Any]:
+    """What a list and a recipe that is shown have in common."""
     recipe = file.recipe
     return {
         "name": file.name,
@@ -92,5 +123,5 @@ def _as_data(file: RecipeFile) -> dict[str, object]:
         "role": None if recipe is None else recipe.role,
         "description": None if recipe is None else recipe.description,
         "token_budget": None if recipe is None else recipe.token_budget.model_dump(),
-        "problems": list(file.problems),
+        "problems": file.problems,
     }

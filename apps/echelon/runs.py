@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,7 @@ from echelon.terminal import ago, one_line, put, put_json, put_table, say
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from echelon.output.run import ReplayOutcome
     from gateway import Gateway, Settings, Turn
     from gateway.engine.runs import Replayed
     from gateway.engine.store import RunRow
@@ -48,12 +49,13 @@ Examples:
 @options.home
 def list_runs(settings: Settings, session: str | None, limit: int, as_json: bool) -> None:
     """List the newest runs."""
+    from echelon.output.run import RunRow
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
         rows = [(row, gateway.runs.status(row)) for row in gateway.runs.store.runs(session=session, limit=limit)]
     if as_json:
-        put_json([_as_data(row, status) for row, status in rows])
+        put_json([RunRow(**_facts(row, status)) for row, status in rows])
         return
     put_table(
         ["id", "graph", "updated", "status", "why", "title"],
@@ -70,6 +72,7 @@ def list_runs(settings: Settings, session: str | None, limit: int, as_json: bool
 @options.home
 def show(settings: Settings, run_id: str, as_json: bool) -> None:
     """Show where a run is."""
+    from echelon.output.run import RunShown
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
@@ -78,8 +81,16 @@ def show(settings: Settings, run_id: str, as_json: bool) -> None:
         events = gateway.runs.store.last_seq(row.id)
         children = gateway.runs.store.runs(parent=row.id)
     if as_json:
-        told = {"node": state.node, "counters": dict(state.counters), "error": state.error, "events": events}
-        put_json({**_as_data(row, status), **told, "children": [child.id for child in children]})
+        put_json(
+            RunShown(
+                **_facts(row, status),
+                node=state.node,
+                counters=dict(state.counters),
+                error=state.error,
+                events=events,
+                children=tuple(child.id for child in children),
+            )
+        )
         return
     facts = {
         "id": row.id,
@@ -118,6 +129,7 @@ def events(settings: Settings, run_id: str, follow: bool, as_json: bool) -> None
     import time
 
     from echelon.event_lines import line
+    from echelon.output.run import EventRow
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
@@ -127,7 +139,7 @@ def events(settings: Settings, run_id: str, follow: bool, as_json: bool) -> None
             for event in store.events(row.id, after=seen):
                 seen = event.seq
                 if as_json:
-                    put_json({"seq": event.seq, "at": event.at, "kind": event.kind, "data": event.data})
+                    put_json(EventRow(seq=event.seq, at=event.at, kind=event.kind, data=event.data))
                 else:
                     put(line(event))
             if not follow or row.status != "running":
@@ -170,64 +182,79 @@ def answer(settings: Settings, run_id: str, text: str, api_base: str | None, no_
     )
 
 
-@runs.command(epilog="\b\nExamples:\n  echelon runs cancel last\n")
+@runs.command(epilog="\b\nExamples:\n  echelon runs cancel last\n  echelon runs cancel 01KA --json\n")
 @identifier
+@options.as_json
 @options.home
-def cancel(settings: Settings, run_id: str) -> None:
+def cancel(settings: Settings, run_id: str, as_json: bool) -> None:
     """End a run for good."""
+    from echelon.output.run import Cancelled
     from gateway import Gateway
 
-    async def end() -> None:
+    async def end() -> Cancelled:
         async with Gateway(settings) as gateway:
             row = _found(gateway, run_id)
-            done = await gateway.cancel(row.id)
-            say(f"run {row.id} {'is cancelled' if done else 'is being worked on: it ends within a second'}")
+            return Cancelled(run=row.id, cancelled=await gateway.cancel(row.id))
 
-    asyncio.run(end())
+    ended = asyncio.run(end())
+    if as_json:
+        put_json(ended)
+    say(f"run {ended.run} {'is cancelled' if ended.cancelled else 'is being worked on: it ends within a second'}")
 
 
-@runs.command(epilog="\b\nExamples:\n  echelon runs replay last\n")
+@runs.command(epilog="\b\nExamples:\n  echelon runs replay last\n  echelon runs replay 01KA --json\n")
 @identifier
+@options.as_json
 @options.home
-def replay(settings: Settings, run_id: str) -> int:
+def replay(settings: Settings, run_id: str, as_json: bool) -> int:
     """Run it again from its log alone, without a model or a tool, and compare.
 
     Exit code 1 where a decision, or a file that shows the run, is not the same.
     """
-    from gateway import Gateway
-    from gateway.errors import ReplayMismatch
-
-    async def again() -> tuple[list[Replayed], int]:
-        async with Gateway(settings) as gateway:
-            every = _every(await gateway.replay(_found(gateway, run_id).id))
-            return every, sum(_rendered(gateway, each.run_id) for each in every)
-
-    try:
-        every, files = asyncio.run(again())
-    except ReplayMismatch as error:
-        put(f"different at event {error.seq}: {error}")
-        return 1
-    differing = [path for each in every for path in each.differing]
-    for path in differing:
-        put(f"different: {path}")
-    if differing:
-        return 1
-    ended = "" if all(each.finished for each in every) else ", not finished"
-    put(f"identical: {_count(sum(each.decisions for each in every), 'decision')}, {_count(files, 'file')}{ended}")
-    return 0
+    outcome = asyncio.run(_replayed(settings, run_id))
+    if as_json:
+        put_json(outcome)
+    elif outcome.event is not None:
+        put(f"different at event {outcome.event}: {outcome.problem}")
+    elif outcome.differing:
+        put("\n".join(f"different: {path}" for path in outcome.differing))
+    else:
+        ended = "" if outcome.finished else ", not finished"
+        put(f"identical: {_count(outcome.decisions, 'decision')}, {_count(outcome.files, 'file')}{ended}")
+    return 0 if outcome.identical else 1
 
 
 @runs.command(
-    epilog="\b\nExamples:\n  echelon runs graph\n  echelon runs graph turn > turn.mmd\n",
+    epilog="""\b
+Examples:
+  echelon runs graph
+  echelon runs graph turn > turn.mmd
+  echelon runs graph --json
+"""
 )
 @click.argument("graph_name", metavar="[GRAPH]", default="turn")
+@options.as_json
 @options.home
-def graph(settings: Settings, graph_name: str) -> None:
+def graph(settings: Settings, graph_name: str, as_json: bool) -> None:
     """Print a graph of nodes as a Mermaid flowchart."""
+    from echelon.output.graph import GraphShown, NodeShown
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
-        put(gateway.graph(graph_name).mermaid())
+        found = gateway.graph(graph_name)
+    if not as_json:
+        put(found.mermaid())
+        return
+    nodes = tuple(
+        NodeShown(
+            name=node.name,
+            targets=tuple(target for target in node.targets() if target is not None),
+            backtrack_to=node.on_failure.backtrack_to,
+            ends=None in node.targets(),
+        )
+        for node in found.nodes.values()
+    )
+    put_json(GraphShown(name=found.name, start=found.start, nodes=nodes))
 
 
 def _go_on(
@@ -260,6 +287,40 @@ def _found(gateway: Gateway, run_id: str) -> RunRow:
     return newest[0]
 
 
+async def _replayed(settings: Settings, run_id: str) -> ReplayOutcome:
+    """Run it again, and those below it."""
+    from echelon.output.run import ReplayOutcome
+    from gateway import Gateway
+    from gateway.errors import ReplayMismatch
+
+    async with Gateway(settings) as gateway:
+        row = _found(gateway, run_id)
+        try:
+            every = _every(await gateway.replay(row.id))
+        except ReplayMismatch as error:
+            return ReplayOutcome(
+                run=row.id,
+                identical=False,
+                finished=None,
+                decisions=None,
+                files=None,
+                differing=(),
+                event=error.seq,
+                problem=str(error),
+            )
+        differing = tuple(str(path) for each in every for path in each.differing)
+        return ReplayOutcome(
+            run=row.id,
+            identical=not differing,
+            finished=all(each.finished for each in every),
+            decisions=sum(each.decisions for each in every),
+            files=sum(_rendered(gateway, each.run_id) for each in every),
+            differing=differing,
+            event=None,
+            problem=None,
+        )
+
+
 def _every(whole: Replayed) -> list[Replayed]:
     """A replayed run and those below it."""
     return [whole, *(each for child in whole.children for each in _every(child))]
@@ -275,11 +336,12 @@ def _rendered(gateway: Gateway, run_id: str) -> int:
     return len(kind.project(row, context, gateway.state(row), gateway.runs.artifacts).texts)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _count(number: int | None, noun: str) -> str:
+    return f"{number or 0:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _as_data(row: RunRow, status: str) -> dict[str, object]:
+def _facts(row: RunRow, status: str) -> dict[str, Any]:
+    """What a list and a run that is shown have in common."""
     names = ("id", "graph", "title", "session", "ordinal", "parent", "status", "stop_reason", "question")
     told = {name: getattr(row, name) for name in names}
     return {**told, "status": status, "created": row.created, "updated": row.updated}

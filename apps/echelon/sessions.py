@@ -30,12 +30,13 @@ def sessions() -> None:
 @options.home
 def list_sessions(settings: Settings, as_json: bool) -> None:
     """List the sessions, the one that was used last first."""
+    from echelon.output.session import SessionRow
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
         found = gateway.sessions()
     if as_json:
-        put_json([vars(each) for each in found])
+        put_json([SessionRow(**vars(each)) for each in found])
         return
     put_table(
         ["session", "turns", "used", "last turn", "title"],
@@ -46,9 +47,11 @@ def list_sessions(settings: Settings, as_json: bool) -> None:
 @sessions.command(epilog='\b\nExamples:\n  echelon sessions title work "The pager project"\n')
 @click.argument("session", metavar="SESSION")
 @click.argument("title", metavar="TITLE")
+@options.as_json
 @options.home
-def title(settings: Settings, session: str, title: str) -> None:
+def title(settings: Settings, session: str, title: str, as_json: bool) -> None:
     """Call a session by a title, in lists; its name stays."""
+    from echelon.output.session import SessionTitled
     from gateway import Gateway
     from gateway.errors import UsageError
 
@@ -60,18 +63,22 @@ def title(settings: Settings, session: str, title: str) -> None:
             await gateway.entitle_session(session, title.strip())
 
     asyncio.run(name())
+    if as_json:
+        put_json(SessionTitled(session=session, title=title.strip()))
     say(f"session {session} is called: {title.strip()}")
 
 
 @sessions.command(epilog="\b\nExamples:\n  echelon sessions forget work\n  echelon sessions forget work --yes\n")
 @click.argument("session", metavar="SESSION")
 @click.option("--yes", "assume_yes", is_flag=True, help="Do not ask.")
+@options.as_json
 @options.home
-def forget(settings: Settings, session: str, assume_yes: bool) -> None:
+def forget(settings: Settings, session: str, assume_yes: bool, as_json: bool) -> None:
     """Erase a session: its turns, their documents and events.
 
     Memories, files and skills that its turns have left behind stay.
     """
+    from echelon.output.session import SessionForgotten
     from gateway import Gateway
     from gateway.errors import RunNotFound, UsageError
 
@@ -88,7 +95,10 @@ def forget(settings: Settings, session: str, assume_yes: bool) -> None:
                 click.confirm(f"Erase {_turns(turns)} of session {session} for good?", abort=True, err=True)
             return await gateway.forget_session(session)
 
-    say(f"forgotten: {_turns(asyncio.run(erase()))} of session {session}")
+    turns = asyncio.run(erase())
+    if as_json:
+        put_json(SessionForgotten(session=session, turns=turns))
+    say(f"forgotten: {_turns(turns)} of session {session}")
 
 
 def _turns(number: int) -> str:

@@ -7,10 +7,13 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
@@ -40,8 +43,15 @@ def put(text: str) -> None:
     click.echo(harmless(text) if sys.stdout.isatty() else text)
 
 
-def put_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False))
+def put_json(value: BaseModel | Sequence[BaseModel]) -> None:
+    """The result for a program: an object or a list of them, on one line; the shapes are in `echelon.output`."""
+    from pydantic import BaseModel
+
+    if isinstance(value, BaseModel):
+        data: Any = value.model_dump(by_alias=True)
+    else:
+        data = [each.model_dump(by_alias=True) for each in value]
+    click.echo(json.dumps(data, ensure_ascii=False))
 
 
 def put_markdown(text: str) -> None:

@@ -13,6 +13,7 @@ from echelon import options
 from echelon.terminal import put, put_json, put_table
 
 if TYPE_CHECKING:
+    from echelon.output.tool import Rule
     from gateway import Settings
     from gateway.tools.registry import Tool
 
@@ -30,16 +31,16 @@ def tools() -> None:
 @options.home
 def list_tools(settings: Settings, as_json: bool) -> None:
     """List the tools, what they do to the world, and whether the configuration denies them or asks first."""
-    found = [(tool, _effect(tool), _rule(settings, tool)) for tool in _tools(settings)]
+    from echelon.output.tool import ToolRow
+
+    found = [
+        ToolRow(name=tool.name, effect=_effect(tool), rule=_rule(settings, tool), description=tool.description)
+        for tool in _tools(settings)
+    ]
     if as_json:
-        put_json(
-            [
-                {"name": tool.name, "effect": effect, "rule": rule, "description": tool.description}
-                for tool, effect, rule in found
-            ]
-        )
+        put_json(found)
         return
-    rows = [[tool.name, effect, rule, tool.description] for tool, effect, rule in found]
+    rows = [[tool.name, tool.effect, tool.rule, tool.description] for tool in found]
     put_table(["tool", "effect", "rule", "description"], rows)
 
 
@@ -49,6 +50,7 @@ def list_tools(settings: Settings, as_json: bool) -> None:
 @options.home
 def show(settings: Settings, name: str, as_json: bool) -> None:
     """Show a tool: what it does, its effect, the schema of its arguments."""
+    from echelon.output.tool import ToolShown
     from gateway import Gateway
     from gateway.errors import ToolError, UsageError
 
@@ -57,21 +59,22 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
             tool = gateway.registry.get(name)
         except ToolError as error:
             raise UsageError(str(error), hint=error.hint) from None
-    facts: dict[str, Any] = {
-        "name": tool.name,
-        "description": tool.description,
-        "effect": _effect(tool),
-        "rule": _rule(settings, tool),
-        "deadline_s": tool.deadline_s,
-        "can_be_undone": tool.undo is not None,
-        "can_be_reconciled": tool.reconcile is not None,
-        "schema": tool.schema(),
-    }
+    shown = ToolShown(
+        name=tool.name,
+        description=tool.description,
+        effect=_effect(tool),
+        rule=_rule(settings, tool),
+        deadline_s=tool.deadline_s,
+        can_be_undone=tool.undo is not None,
+        can_be_reconciled=tool.reconcile is not None,
+        schema=tool.schema(),
+    )
     if as_json:
-        put_json(facts)
+        put_json(shown)
         return
-    properties = facts.pop("schema").get("properties", {})
-    required = set(tool.schema().get("required", ()))
+    properties = shown.arguments.get("properties", {})
+    required = set(shown.arguments.get("required", ()))
+    facts = shown.model_dump(exclude={"arguments"})
     lines = [f"{key.replace('_', ' '):<18} {_plain(value)}" for key, value in facts.items()]
     for key, each in properties.items():
         optional = "" if key in required else " (optional)"
@@ -143,7 +146,7 @@ def _effect(tool: Tool) -> str:
     return tool.effect.value if isinstance(tool.effect, Effect) else "by its arguments"
 
 
-def _rule(settings: Settings, tool: Tool) -> str:
+def _rule(settings: Settings, tool: Tool) -> Rule:
     """What the configuration says about its use."""
     from fnmatch import fnmatchcase
 

@@ -15,6 +15,7 @@ from echelon import options
 from echelon.terminal import ago, one_line, put, put_json, put_markdown, put_table
 
 if TYPE_CHECKING:
+    from echelon.output.turn import TurnDocument
     from gateway import Settings, Turn
 
 SHOWN = 120  # characters of a request in a list
@@ -45,32 +46,28 @@ Examples:
 @options.home
 def list_turns(settings: Settings, session: str | None, limit: int, as_json: bool) -> None:
     """List the newest turns."""
+    from echelon.output.turn import TurnRow
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
-        rows = [(row, gateway.runs.status(row)) for row in gateway.turns(session, limit)]
+        rows = [
+            TurnRow(
+                session=str(row.session),
+                turn=int(row.ordinal or 0),
+                run=row.id,
+                status=gateway.runs.status(row),
+                stop_reason=row.stop_reason,
+                created=row.created,
+                request=row.title,
+            )
+            for row in gateway.turns(session, limit)
+        ]
     if as_json:
-        put_json(
-            [
-                {
-                    "session": row.session,
-                    "turn": row.ordinal,
-                    "run": row.id,
-                    "status": status,
-                    "stop_reason": row.stop_reason,
-                    "created": row.created,
-                    "request": row.title,
-                }
-                for row, status in rows
-            ]
-        )
+        put_json(rows)
         return
     put_table(
         ["session", "turn", "when", "status", "request"],
-        [
-            [str(row.session), str(row.ordinal), ago(row.created), status, one_line(row.title, SHOWN)]
-            for row, status in rows
-        ],
+        [[row.session, str(row.turn), ago(row.created), row.status, one_line(row.request, SHOWN)] for row in rows],
     )
 
 
@@ -82,6 +79,7 @@ Examples:
   echelon turns show last --raw
   echelon turns show last --pack 2
   echelon turns show last --result 1
+  echelon turns show last --json
 """
 )
 @click.argument("number", metavar="[N|last]", default="last")
@@ -89,19 +87,36 @@ Examples:
 @click.option("--pack", metavar="K", type=click.IntRange(min=1), help="The exact prompt of its K-th model call.")
 @click.option("--result", metavar="K", type=click.IntRange(min=1), help="The whole result of its K-th tool call.")
 @click.option("--raw", is_flag=True, help="The file as it stands, also on a terminal.")
+@options.as_json
 @options.home
-def show(settings: Settings, number: str, session: str | None, pack: int | None, result: int | None, raw: bool) -> None:
+def show(
+    settings: Settings,
+    number: str,
+    session: str | None,
+    pack: int | None,
+    result: int | None,
+    raw: bool,
+    as_json: bool,
+) -> None:
     """Show a turn's context.md, the last one's unless told otherwise."""
     turn = _turn(settings, number, session)
     if pack is not None:
-        put(_read(_numbered(turn, "packs", pack)).rstrip("\n"))
+        path = _numbered(turn, "packs", pack)
     elif result is not None:
-        text = _read(_numbered(turn, "results", result))
+        path = _numbered(turn, "results", result)
+    else:
+        path = turn.context
+    text = _read(path)
+    if as_json:
+        put_json(_document(settings, turn, path, text))
+    elif pack is not None:
+        put(text.rstrip("\n"))
+    elif result is not None:
         put(text if raw else _readable(text))
     elif raw:
-        put(_read(turn.context).rstrip("\n"))
+        put(text.rstrip("\n"))
     else:
-        put_markdown(_read(turn.context))
+        put_markdown(text)
 
 
 @turns.command(
@@ -109,18 +124,27 @@ def show(settings: Settings, number: str, session: str | None, pack: int | None,
 Examples:
   echelon turns diff 3 4
   echelon turns diff 1 2 --session work
+  echelon turns diff 3 4 --json
 """
 )
 @click.argument("first", metavar="N")
 @click.argument("second", metavar="M")
 @options.session_option
+@options.as_json
 @options.home
-def diff(settings: Settings, first: str, second: str, session: str | None) -> None:
+def diff(settings: Settings, first: str, second: str, session: str | None, as_json: bool) -> None:
     """Compare two turns of a session, usage and times left out."""
+    from echelon.output.turn import TurnDiff
+
     old, new = _turn(settings, first, session), _turn(settings, second, session)
     was, now = (f"{turn.session}/{turn.number}" for turn in (old, new))
     before, after = (_comparable(_read(turn.context)) for turn in (old, new))
     lines = list(difflib.unified_diff(before, after, was, now, lineterm=""))
+    if as_json:
+        put_json(
+            TurnDiff(session=new.session, first=old.number, second=new.number, identical=not lines, lines=tuple(lines))
+        )
+        return
     put("\n".join(lines) if lines else f"identical: {was} and {now}, usage and times left out")
 
 
@@ -132,6 +156,32 @@ def _turn(settings: Settings, number: str, session: str | None) -> Turn:
         raise UsageError(f"{number!r} is not a turn's number", hint="give a number, or `last`")
     with closing(Gateway(settings)) as gateway:
         return gateway.turn(None if number == "last" else int(number), session)
+
+
+def _document(settings: Settings, turn: Turn, path: Path, text: str) -> TurnDocument:
+    """The turn with the text of one of its files."""
+    from echelon.output.turn import TurnDocument
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        status = gateway.runs.status(gateway.runs.store.run(turn.run_id))
+    packs, results = (tuple(each.name for each in _beside(turn, kind)) for kind in ("packs", "results"))
+    return TurnDocument(
+        turn=turn.number,
+        session=turn.session,
+        run=turn.run_id,
+        status=status,
+        context=str(turn.context),
+        file=str(path),
+        document=text,
+        packs=packs,
+        results=results,
+    )
+
+
+def _beside(turn: Turn, kind: str) -> list[Path]:
+    """The numbered files of that kind beside the context.md, in order."""
+    return sorted((turn.context.parent / kind).glob("[0-9]*"))
 
 
 def _read(path: Path) -> str:
@@ -147,7 +197,7 @@ def _numbered(turn: Turn, kind: str, number: int) -> Path:
     """The file of that number beside the context.md."""
     from gateway.errors import UsageError
 
-    there = sorted((turn.context.parent / kind).glob("[0-9]*"))
+    there = _beside(turn, kind)
     for path in there:
         if int(path.name.split("-")[0]) == number:
             return path

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import Any
 
 from echelon.evaluation.suite import is_combined
 from echelon.evaluation.tries import Try, totals
+from echelon.output.evaluation import Evaluation, Totals, TypeFigures
 
 TWO_TYPES = "two types"
 MEDIANS = ("model_calls", "tokens", "seconds")
@@ -24,11 +24,13 @@ def table(tries: Sequence[Try]) -> str:
     return "\n\n".join([_every_try(tries), _every_group(tries), _sums(tries)])
 
 
-def as_data(suite: str, tries: Sequence[Try]) -> dict[str, Any]:
-    """`{suite, tries, types: {name: {done, n, model_calls, tokens, seconds}}, totals}`; the figures of a type are
-    medians."""
-    types = {name: {"done": done(members), "n": len(members), **medians(members)} for name, members in groups(tries)}
-    return {"suite": suite, "tries": [each.model_dump() for each in tries], "types": types, "totals": totals(tries)}
+def as_data(suite: str, tries: Sequence[Try]) -> Evaluation:
+    types = {
+        name: TypeFigures.model_validate({"done": done(members), "n": len(members), **medians(members)})
+        for name, members in groups(tries)
+    }
+    sums = Totals.model_validate(totals(tries))
+    return Evaluation(suite=suite, tries=tuple(tries), types=types, totals=sums)
 
 
 def groups(tries: Iterable[Try]) -> list[tuple[str, list[Try]]]:

@@ -48,6 +48,6 @@ def test_the_usage_line_leaves_out_what_is_nothing() -> None:
 
 
 def test_usage_has_the_names_of_context_md() -> None:
-    assert list(usage(turn(Status.COMPLETE))) == [
+    assert list(usage(turn(Status.COMPLETE)).model_dump()) == [
         *("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd", "wall_s")
     ]

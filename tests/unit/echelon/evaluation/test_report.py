@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def test_the_table() -> None:
 
 
 def test_the_data() -> None:
-    data = json.loads(json.dumps(as_data("turn", TRIES)))
+    data = as_data("turn", TRIES).model_dump()
     assert data["suite"] == "turn" and len(data["tries"]) == 4
     assert data["types"]["memory_op"] == {"done": 2, "n": 2, "model_calls": 5, "tokens": 2100, "seconds": 7.0}
     assert (data["totals"]["done"], data["totals"]["n"], data["totals"]["prompt_tokens"]) == (3, 4, 6000)

@@ -14,6 +14,7 @@ from gateway.errors import ToolError
 from gateway.tools.fulltext import TOKENIZE, any_of, database, terms, transaction
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.workspace import sha256
+from gateway.tools.write_brief import fact_brief
 
 MAX_FOUND = 5
 OWN_WORDS = 300  # characters of a request that is remembered as it stands
@@ -47,11 +48,9 @@ class SearchArgs(BaseModel):
 def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the text alone: a key that a small model makes up would replace the wrong memory one day. And, where they are
     few and about nothing else, to the user's own words: nothing is lost in retelling."""
-    text = schema["properties"]["text"]
     if situation.whole and len(situation.request) <= OWN_WORDS:
-        text = {"const": situation.request}
-    elif situation.goals:
-        text = {**text, "description": f"the fact that this is about: {'; '.join(situation.goals)}. One whole sentence"}
+        return {**schema, "properties": {"text": {"const": situation.request}}}
+    text = {"type": "string", "contentMediaType": "text/plain", "description": fact_brief(situation)}
     return {**schema, "properties": {"text": text}}
 
 

@@ -75,6 +75,18 @@ def tests_brief(workspace: Workspace, code: str, situation: Situation) -> str:
     )
 
 
+def fact_brief(situation: Situation) -> str:
+    """The task of putting into words what is to be remembered."""
+    return "\n\n".join(
+        [
+            *_found(situation),
+            f"To be remembered: {situation.wanted}",
+            "Write it down as one whole sentence that makes sense by itself, with the names and numbers themselves as "
+            "they stand above. No other text.",
+        ]
+    )
+
+
 def _found(situation: Situation) -> Iterator[str]:
     """What earlier calls gave, of this task and those before it; the newest first, as far as there is room."""
     room = MAX_FOUND

@@ -92,16 +92,18 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         call = single_call(moves, schemas)
         if call is not None:
             return await self._fill_in(visit, given, program, cursor, *call, schemas[call[1]])
+        texts = {name: text_argument(schema, settled(schema)) for name, schema in schemas.items()}
+        chosen_from = {name: without(schema, filter(None, [texts[name]])) for name, schema in schemas.items()}
         asked = await self._asker.decide(
             visit,
             given,
             "task_executor",
             self._sections(given, program, cursor, visit.artifacts),
-            self._question(moves, schemas),
-            decision_schema(moves, schemas),
+            self._question(moves, chosen_from),
+            decision_schema(moves, chosen_from),
             type="EXECUTOR_DECISION",
             variables={"task_type": program.task_type},
-            check=lambda decision: _copied(decision.get("tool"), schemas),
+            check=lambda decision: _copied(decision.get("tool"), chosen_from),
         )
         decision = asked.value
         move = match(decision, moves)
@@ -111,7 +113,10 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
             return Decided(cursor, escalated=why, asked=(asked,))
         tool = decision["tool"]["name"]
         chosen = {**settled(schemas[tool]), **decision["tool"]["args"]}
-        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked,))
+        if texts[tool] is None or texts[tool] in move.known:
+            return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked,))
+        chosen, written = await self._write(visit, counted(given, asked), move, tool, chosen)
+        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked, written))
 
     async def _fill_in(
         self,
@@ -124,12 +129,12 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         schema: dict[str, Any],
     ) -> Decided:
         """The arguments of the only legal call: which call it is, code has decided."""
-        temperature = temperature_of(move.candidate)
-        answer: dict[str, Any] = {}
-        asked: list[Asked] = []
-        known = {**settled(schema), **move.known}
+        chosen = settled(schema)
+        known = {**chosen, **move.known}
         text = text_argument(schema, known)
-        rest = without(schema, [text] if text else [])
+        rest = without(schema, filter(None, [text]))
+        asked: list[Asked] = []
+        reasoning = ""
         if text is None or open_arguments(rest, known):  # where a text goes comes before the text
             filled = await self._asker.decide(
                 visit,
@@ -139,32 +144,46 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
                 "\n".join([f"Next: {move.label}", *argument_lines("", rest, move), skeleton(rest, move)]),
                 arguments_schema(move, rest),
                 type="TOOL_ARGUMENTS",
-                temperature=temperature,
+                temperature=temperature_of(move.candidate),
                 check=lambda args: _copied({"name": tool, "args": args}, {tool: schema}),
             )
-            answer, asked = dict(filled.value), [filled]
-            if text is not None:
-                chosen = {key: value for key, value in answer.items() if key != REASONING}
-                schema = (await self._schemas(visit, state, [move], {**known, **chosen}, name="tools.schemas.chosen"))[
-                    tool
-                ]
+            answer = dict(filled.value)
+            reasoning = answer.pop(REASONING)
+            chosen, asked = {**chosen, **answer}, [filled]
         if text is not None:
-            argument = schema["properties"][text]
-            written = await self._asker.write(
-                visit,
-                counted(state, *asked),
-                "text_argument",
-                [],
-                text_question(argument, move),
-                code=is_code(argument),
-                judged=move.candidate > 0,
-                temperature=temperature,
-            )
-            answer[text] = written.value
+            narrowed = None if asked else schema  # nothing was chosen: it is as narrow as it gets
+            chosen, written = await self._write(visit, counted(state, *asked), move, tool, chosen, narrowed)
             asked.append(written)
-        chosen = {**settled(schema), **answer}
-        reasoning = str(chosen.pop(REASONING, ""))
         return Decided(program.take(cursor, move), _pending(move, tool, chosen, reasoning), asked=tuple(asked))
+
+    async def _write(
+        self,
+        visit: Visit,
+        state: TurnState,
+        move: Move,
+        tool: str,
+        chosen: Mapping[str, Json],
+        schema: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, Json], Asked]:
+        """The argument that is a text or code, asked for as it is, once all the others are chosen; `schema` where it
+        is known for these."""
+        known = {**chosen, **move.known}
+        if schema is None:
+            schema = (await self._schemas(visit, state, [move], known, "tools.schemas.chosen"))[tool]
+        text = text_argument(schema, known)
+        assert text is not None, f"{tool} no longer has a text to write"
+        argument = schema["properties"][text]
+        written = await self._asker.write(
+            visit,
+            state,
+            "text_argument",
+            [],
+            text_question(argument, move),
+            code=is_code(argument),
+            judged=move.candidate > 0,
+            temperature=temperature_of(move.candidate),
+        )
+        return {**settled(schema), **chosen, text: written.value}, written
 
     def spent(self, output: Decided) -> Mapping[str, float]:
         return {"steps": 1} if output.asked else {}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -158,8 +158,9 @@ def _closed(properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def without(schema: Schema, known: Collection[str]) -> Schema:
+def without(schema: Schema, names: Iterable[str]) -> Schema:
     """The schema of the arguments that are left."""
+    known = set(names)
     left = dict(schema)
     if known:
         left["properties"] = {key: each for key, each in schema.get("properties", {}).items() if key not in known}

@@ -76,7 +76,8 @@ class Lived(Cli):
     def live(self) -> None:
         for _ in range(2):
             assert self.run("Remember the heron", *remember()).returncode == 0
-        assert self("run", "Fail", "--session", "bad", "--model", self.script({"error": "ModelRefused"})).returncode == 5
+        refusing = self.script({"error": "ModelRefused"})
+        assert self("run", "Fail", "--session", "bad", "--model", refusing).returncode == 5
         asking = self.script(clarify(), complete("Heron it is."), name="asking.yaml")
         assert self("run", "Deploy", "--session", "ask", "--model", asking).returncode == 6
         skill = self.home / "skills/heron/SKILL.md"
@@ -154,7 +155,7 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("runs events", ("last",), 0, {}),
     ("runs resume", ("last", "--no-input"), 6, {"waiting": {"question": "Which server?", "deadline": None}}),
     ("runs cancel", ("last",), 0, {"cancelled": True}),
-    ("runs replay", ("last",), 0, {"identical": True, "finished": False, "differing": [], "event": None}),
+    ("runs replay", ("last",), 0, {"identical": True, "differing": [], "event": None}),
     ("runs graph", (), 0, {"name": "turn", "start": "Gather"}),
     ("patterns list", (), 0, {}),
     ("patterns show", ("memory_op",), 0, {"task_type": "memory_op", "available": True}),
@@ -210,12 +211,12 @@ def test_a_turn_that_failed_is_a_result(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("runs", "show", "zzz"), 2, "zzz"),
+        (("runs", "show", "zzz"), 2, "no run with an id"),
         (("turns", "diff", "1", "2"), 2, "no turn"),
         (("sessions", "forget", "work"), 2, "there is no session 'work'"),
         (("patterns", "check", "nowhere.md"), 2, "cannot be read"),
         (("models", "pull", "nonsense"), 2, "nonsense"),
-        (("run", "Hi", "--model", "scripted:nowhere.yaml"), 2, "nowhere.yaml"),
+        (("run", "Hi", "--task-type", "dance", "--model", "scripted:x"), 2, "dance"),
         (("schema", "turns lst"), 2, "Did you mean turns list?"),
         (("schema", "chat"), 2, "no command 'chat' has --json"),
     ],

@@ -10,7 +10,7 @@ from gateway.turn.patterns.library import PatternLibrary, Source
 
 SHIPPED = Path(__file__).parents[4] / "prompts" / "patterns"
 TOOLS = (
-    *("file.read", "file.list", "file.edit", "file.write", "file.undo", "test.run"),
+    *("file.read", "file.list", "file.edit", "file.write", "file.undo", "test.run", "test.prune"),
     *("memory.search", "memory.save", "internet.research", "skill.generator"),
 )
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from echelon.output.run import ReplayOutcome
     from gateway import Gateway, Settings, Turn
-    from gateway.engine.runs import Replayed
     from gateway.engine.store import RunRow
     from gateway.stream import OnEvent
 
@@ -211,7 +210,14 @@ def replay(settings: Settings, run_id: str, as_json: bool) -> int:
 
     Exit code 1 where a decision, or a file that shows the run, is not the same.
     """
-    outcome = asyncio.run(_replayed(settings, run_id))
+    from echelon.replaying import replayed
+    from gateway import Gateway
+
+    async def again() -> ReplayOutcome:
+        async with Gateway(settings) as gateway:
+            return await replayed(gateway, _found(gateway, run_id).id)
+
+    outcome = asyncio.run(again())
     if as_json:
         put_json(outcome)
     elif outcome.event is not None:
@@ -285,55 +291,6 @@ def _found(gateway: Gateway, run_id: str) -> RunRow:
     if not newest:
         raise RunNotFound("there is no run yet", hint='begin one with: echelon run "…"')
     return newest[0]
-
-
-async def _replayed(settings: Settings, run_id: str) -> ReplayOutcome:
-    """Run it again, and those below it."""
-    from echelon.output.run import ReplayOutcome
-    from gateway import Gateway
-    from gateway.errors import ReplayMismatch
-
-    async with Gateway(settings) as gateway:
-        row = _found(gateway, run_id)
-        try:
-            every = _every(await gateway.replay(row.id))
-        except ReplayMismatch as error:
-            return ReplayOutcome(
-                run=row.id,
-                identical=False,
-                finished=None,
-                decisions=None,
-                files=None,
-                differing=(),
-                event=error.seq,
-                problem=str(error),
-            )
-        differing = tuple(str(path) for each in every for path in each.differing)
-        return ReplayOutcome(
-            run=row.id,
-            identical=not differing,
-            finished=all(each.finished for each in every),
-            decisions=sum(each.decisions for each in every),
-            files=sum(_rendered(gateway, each.run_id) for each in every),
-            differing=differing,
-            event=None,
-            problem=None,
-        )
-
-
-def _every(whole: Replayed) -> list[Replayed]:
-    """A replayed run and those below it."""
-    return [whole, *(each for child in whole.children for each in _every(child))]
-
-
-def _rendered(gateway: Gateway, run_id: str) -> int:
-    """How many files a replay renders and compares: none while the run goes on."""
-    row = gateway.runs.store.run(run_id)
-    kind = gateway.runs.types[row.graph]
-    if kind.project is None or row.status == "running":
-        return 0
-    context = kind.context.model_validate(row.context)
-    return len(kind.project(row, context, gateway.state(row), gateway.runs.artifacts).texts)
 
 
 def _count(number: int | None, noun: str) -> str:

@@ -55,8 +55,8 @@ class ReplayOutcome(Shape):
     """What a replay found: how many `decisions` were compared and `files` rendered again, and the paths of the files
     that are `differing`.
 
-    Where a decision is not the same, `event` is the number of the first event that differs, `problem` says how, and the
-    counts are null. `finished` is false where the log has no end yet.
+    Where a decision is not the same, `event` is the number of the first event that differs, `problem` says how, and
+    what was counted is null. `finished` says whether the replay went through the log to its end.
     """
 
     run: str

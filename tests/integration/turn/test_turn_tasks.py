@@ -1,0 +1,83 @@
+"""Requests that need several task types in a row, and what goes back to the Planner."""
+
+from __future__ import annotations
+
+import pytest
+from workbench import Bench, answer, call, complete, done, give_up, plan
+
+from gateway.engine.ports import Json
+from gateway.engine.state import Status
+
+FIRST = "---\ntask_type: look\ndescription: d\n---\n1. CALL test.say with {what: {{ 'a heron' }}}\n"
+SECOND = "---\ntask_type: tell\ndescription: d\n---\n1. CALL test.say with {what: {{ context.results[0].text }}}\n"
+REQUEST = "Look what bird that is, then tell it to Ada"
+
+
+@pytest.fixture
+def two(bench: Bench) -> Bench:
+    bench.pattern("look", FIRST)
+    bench.pattern("tell", SECOND)
+    return bench
+
+
+def both(then: str = "tell it to Ada") -> Json:
+    decided = plan("look what bird that is", task_type="look")
+    decided["answer"]["decision"]["then"] = [{"task_type": "tell", "goals": [then]}]
+    return decided
+
+
+async def test_what_follows_is_done_without_planning_again(two: Bench) -> None:
+    turn = await two.open(both(), answer()).run(REQUEST)
+    assert (turn.status, turn.usage["model_calls"], turn.usage["plans"]) == (Status.COMPLETE, 2, 2)
+    said = turn.context.read_text()
+    assert "Then `tell`: tell it to Ada" in said and "### Iteration 2\n\nEXECUTE · `tell`\n\n1. tell it to Ada" in said
+    assert said.count("```\na heron\n```") == 2  # the second task has what the first one found
+
+
+@pytest.mark.parametrize("then", ["look what bird", "remember a word of nobody's"])
+async def test_what_the_request_does_not_ask_for_is_left_out(two: Bench, then: str) -> None:
+    turn = await two.open(both(then), answer()).run(REQUEST)
+    assert turn.status is Status.COMPLETE and "Iteration 2" not in turn.context.read_text()
+
+
+async def test_a_goal_that_stands_in_both_tasks_is_the_later_ones(two: Bench) -> None:
+    decided = both()
+    decided["answer"]["decision"]["goals"].append("tell it to Ada")
+    turn = await two.open(decided, answer()).run(REQUEST)
+    assert "1. look what bird that is\n\nThen `tell`" in turn.context.read_text()
+
+
+async def test_a_task_that_is_given_up_goes_back_to_the_planner_with_what_was_done(two: Bench) -> None:
+    two.pattern(
+        "look",
+        "---\ntask_type: look\ndescription: d\n---\n1. CALL test.refuse\n2. CHECK: is it so?\n   - YES → DONE\n   - NO → ESCALATE\n",
+    )
+    turn = await two.open(both(), give_up(), complete("It cannot be told.")).run(REQUEST)
+    assert turn.response == "It cannot be told." and turn.status is Status.FAILED
+    assert [each["messages"][-1]["content"] for each in two.model.asked][-1].count("Error: not today") == 1
+    assert "Iteration 3" not in turn.context.read_text()  # what would have followed does not
+
+
+async def test_three_plans_are_the_most(bench: Bench) -> None:
+    failing = (plan(), call("test.refuse"), give_up())
+    turn = await bench.open(*failing, *failing, *failing, answer("It did not work.")).run("Do it")
+    assert turn.status is Status.FAILED and turn.usage["plans"] == 4  # three tasks, and the end of them
+    assert "3 plans were made" in turn.context.read_text() and turn.response == "It did not work."
+
+
+async def test_small_talk_is_one_model_call(bench: Bench) -> None:
+    turn = await bench.open(complete("Hello!"), validate=True).run("Hi")
+    assert (turn.response, turn.usage["model_calls"]) == ("Hello!", 1)
+
+
+async def test_a_task_of_n_calls_takes_at_most_n_and_three_model_calls(bench: Bench) -> None:
+    bench.pattern(
+        "say", "---\ntask_type: say\ndescription: d\n---\n1. CALL test.say\n2. CALL test.say\n3. CALL test.say\n"
+    )
+    said = [{"answer": {"reasoning": "so", "what": word}} for word in ("a", "b", "c")]
+    approved = {"answer": {"verdict": "APPROVE", "issues": []}}
+    script = (plan(task_type="say"), *said, answer(), approved)
+    turn = await bench.open(*script, validate=True).run("Say it")
+    assert (turn.status, turn.usage["model_calls"]) == (Status.COMPLETE, 3 + 3)
+    chosen = (plan(), call("test.say", what="a"), done(), answer())
+    assert (await bench.open(*chosen).run("Say it")).usage["model_calls"] == 1 + 3

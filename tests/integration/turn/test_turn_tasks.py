@@ -10,6 +10,16 @@ from gateway.engine.state import Status
 
 FIRST = "---\ntask_type: look\ndescription: d\n---\n1. CALL test.say with {what: {{ 'a heron' }}}\n"
 SECOND = "---\ntask_type: tell\ndescription: d\n---\n1. CALL test.say with {what: {{ context.results[0].text }}}\n"
+REFUSED = """---
+task_type: look
+description: d
+---
+1. CALL test.refuse
+2. CHECK: is it so?
+   - YES → DONE
+   - NO → ESCALATE
+"""
+READING = "---\ntask_type: read\ndescription: d\n---\n1. CALL file.read\n2. CALL file.read\n3. CALL file.read\n"
 REQUEST = "Look what bird that is, then tell it to Ada"
 
 
@@ -48,10 +58,7 @@ async def test_a_goal_that_stands_in_both_tasks_is_the_later_ones(two: Bench) ->
 
 
 async def test_a_task_that_is_given_up_goes_back_to_the_planner_with_what_was_done(two: Bench) -> None:
-    two.pattern(
-        "look",
-        "---\ntask_type: look\ndescription: d\n---\n1. CALL test.refuse\n2. CHECK: is it so?\n   - YES → DONE\n   - NO → ESCALATE\n",
-    )
+    two.pattern("look", REFUSED)
     turn = await two.open(both(), give_up(), complete("It cannot be told.")).run(REQUEST)
     assert turn.response == "It cannot be told." and turn.status is Status.FAILED
     assert [each["messages"][-1]["content"] for each in two.model.asked][-1].count("Error: not today") == 1
@@ -71,13 +78,12 @@ async def test_small_talk_is_one_model_call(bench: Bench) -> None:
 
 
 async def test_a_task_of_n_calls_takes_at_most_n_and_three_model_calls(bench: Bench) -> None:
-    bench.pattern(
-        "say", "---\ntask_type: say\ndescription: d\n---\n1. CALL test.say\n2. CALL test.say\n3. CALL test.say\n"
-    )
-    said = [{"answer": {"reasoning": "so", "what": word}} for word in ("a", "b", "c")]
+    bench.pattern("read", READING)
+    for name in ("a.txt", "b.txt"):
+        (bench.workspace / name).write_text(name)
+    read = [{"answer": {"reasoning": "so", "path": name}} for name in ("a.txt", "b.txt", "a.txt")]
     approved = {"answer": {"verdict": "APPROVE", "issues": []}}
-    script = (plan(task_type="say"), *said, answer(), approved)
-    turn = await bench.open(*script, validate=True).run("Say it")
+    turn = await bench.open(plan(task_type="read"), *read, answer(), approved, validate=True).run("Read them")
     assert (turn.status, turn.usage["model_calls"]) == (Status.COMPLETE, 3 + 3)
     chosen = (plan(), call("test.say", what="a"), done(), answer())
     assert (await bench.open(*chosen).run("Say it")).usage["model_calls"] == 1 + 3

@@ -1,4 +1,4 @@
-"""Validate: the response is judged before the user gets it, and a second attempt knows what was wrong with the first."""
+"""Validate: the response is judged before the user gets it, and a second attempt knows what was wrong."""
 
 from __future__ import annotations
 

@@ -16,8 +16,6 @@ from gateway import Settings
 from gateway.config import HOME, PREFIX
 from gateway.errors import ConfigError, EchelonError, ModelUnavailable
 
-MAX_TIME_S = 900  # of a turn; the machine may be slow: a try should end by what it decides
-
 
 def attempt(suite: Suite, wording: Wording, runner: Runner, chosen: Settings, folder: Path) -> Try:
     """Try it in `folder/<runner>/<id>-<wording>`, which is made anew; `chosen` says which models are used.
@@ -75,8 +73,8 @@ def furnish(home: Path, models: Path, index: Path) -> None:
 
 
 def settings_of(chosen: Settings, suite: Suite, home: Path, workspace: Path) -> Settings:
-    """The chosen models, and whether answers are validated; nothing else of what a person has configured: a budget or a
-    tool that is denied would be judged, too."""
+    """The chosen models, the time that a turn may take, whether answers are validated; nothing else of what a person has
+    configured: a tool that is denied would be judged, too."""
     overrides = {
         "model": chosen.model,
         "models": chosen.models.model_dump(),
@@ -84,7 +82,7 @@ def settings_of(chosen: Settings, suite: Suite, home: Path, workspace: Path) -> 
         "api_key": chosen.api_key,
         "validate": chosen.validation,
         "workspace": str(workspace),
-        "limits": {"max_time_s": MAX_TIME_S},
+        "limits": {"max_time_s": chosen.limits.max_time_s},
     }
     if suite.corpus_folder is not None:
         overrides["research"] = {"provider": "corpus", "corpus_dir": str(suite.corpus_folder)}

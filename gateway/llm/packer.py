@@ -6,6 +6,7 @@ in the recipe's order and ends with the question. The same input gives the same 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from gateway.llm.results import fit_results
 from gateway.llm.trim import LEAST, notice, shorten
 
 TEMPLATE_TOKENS = 11  # what a chat template adds: 4 for each of the two messages, 3 for the start of the answer
+NUMBERED = frozenset("0123456")  # sections of context.md
 STEP = 64  # a squeezed allowance of results moves in such steps, so that it does not move at every call
 
 
@@ -30,7 +32,7 @@ class Section:
 
     @property
     def heading(self) -> str:
-        return f"## §{self.name} {self.title}" if self.name.isdigit() else f"## {self.title}"
+        return f"## §{self.name} {self.title}" if self.name in NUMBERED else f"## {self.title}"
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -73,6 +75,14 @@ class Pack:
         return "\n\n".join([f"# Pack {self.recipe}", "\n".join(table), *shown]) + "\n"
 
 
+def sections_of(name: str, text: str) -> list[Section]:
+    """A Markdown document as sections, by the headings of its second level; what stands before the first is called
+    after the document. Other texts are one section."""
+    title, *rest = re.split(r"^## +(.+?)[ \t]*$", text, flags=re.MULTILINE)
+    found = [Section(name, name, (title,))] if title.strip() else []
+    return found + [Section(heading, heading, (body,)) for heading, body in zip(rest[::2], rest[1::2], strict=True)]
+
+
 def pack(
     recipe: Recipe,
     *,
@@ -81,7 +91,8 @@ def pack(
     question: str,
     variables: Mapping[str, str] | None = None,
 ) -> Pack:
-    """Fill a recipe. `fragments` are the texts of its prompt files, as `recipes.fragment_texts` gives them.
+    """Fill a recipe. `fragments` are the texts of its prompt files, as `recipes.fragment_texts` gives them; `documents`
+    are by `InputDoc.key`.
 
     The question is kept whole; what it needs beyond the buffer is taken from what the prompt left over, then from the
     documents.
@@ -150,7 +161,7 @@ def _documents(recipe: Recipe, documents: Mapping[str, Sequence[Section]], room:
 
 
 def _selected(doc: InputDoc, documents: Mapping[str, Sequence[Section]]) -> list[Section]:
-    there = [section for section in documents.get(doc.path, ()) if section.body]
+    there = [section for section in documents.get(doc.key, ()) if section.body]
     if not doc.sections:
         return there
     return [section for name in doc.sections for section in there if section.name == name]
@@ -193,7 +204,7 @@ def _dropped(sections: Sequence[Section], room: int) -> str:
 
 
 def _name(doc: InputDoc) -> str:
-    return " ".join([doc.path, *(f"§{name}" if name.isdigit() else name for name in doc.sections)])
+    return " ".join([doc.key, *(f"§{name}" if name.isdigit() else name for name in doc.sections)])
 
 
 def _fenced(text: str) -> str:

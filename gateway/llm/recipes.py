@@ -53,6 +53,9 @@ class Fragment(_Strict):
 class InputDoc(_Strict):
     """A document, or some of its sections, and the tokens it may have.
 
+    `path` is relative to what `path_type` says: the turn's folder, the session's, the home, or the workspace. Sections
+    of `context.md` are named by their number or `state`, those of another document by their heading.
+
     Required ones (`optional: false`) are filled first, then the others by `priority`, 1 before 2. `trim` names what is
     left out where it is too long: its head, its tail, its middle, or the oldest of its entries (tool results).
     """
@@ -64,6 +67,11 @@ class InputDoc(_Strict):
     sections: tuple[Annotated[str, BeforeValidator(lambda value: str(value))], ...] = ()
     priority: int = Field(default=1, ge=1)
     trim: Literal["head", "tail", "middle", "oldest_results"] = "tail"
+
+    @property
+    def key(self) -> str:
+        """The document among others: `context.md` is the turn's, which is what a path means by itself."""
+        return self.path if self.path_type == "turn" else f"{self.path_type}:{self.path}"
 
     @model_validator(mode="after")
     def _one_section_of_results(self) -> InputDoc:

@@ -13,6 +13,7 @@ from gateway.llm import decisions, packer
 from gateway.llm.model import ModelRequest, ModelResponse
 from gateway.llm.packer import Section
 from gateway.llm.prose import tidied
+from gateway.llm.recipes import Recipe
 from gateway.turn.parts import Parts
 from gateway.turn.state import Pack, TurnContext, TurnState
 
@@ -60,7 +61,7 @@ class Asker:
         temperature: float | None = None,
     ) -> Asked:
         """A decision of the given type (`PLANNER_DECISION`, …) that fits the schema."""
-        request, pack = self._request(visit, state, recipe, sections, question, variables or {}, temperature)
+        request, pack = await self._request(visit, state, recipe, sections, question, variables or {}, temperature)
         request = request.model_copy(update={"schema_name": type})
 
         value, responses = await decisions.decide(_by(visit), request, schema=schema, name=recipe, check=check)
@@ -79,7 +80,7 @@ class Asker:
         temperature: float | None = None,
     ) -> Asked:
         """Free text; with `code`, what stands in its block of code, or whatever came where it is `judged` anyway."""
-        request, pack = self._request(visit, state, recipe, sections, question, {}, temperature)
+        request, pack = await self._request(visit, state, recipe, sections, question, {}, temperature)
 
         if code:
             text, responses = await decisions.write_code(_by(visit), request, name=recipe, judged=judged)
@@ -87,7 +88,7 @@ class Asker:
         response = ModelResponse.model_validate(await _by(visit)(request.model_dump(), recipe))
         return Asked(tidied(response.text, cut=response.finish_reason == "length"), pack, 1)
 
-    def _request(
+    async def _request(
         self,
         visit: Visit,
         state: TurnState,
@@ -101,7 +102,7 @@ class Asker:
         packed = packer.pack(
             recipe,
             fragments=self._prompts,
-            documents={CONTEXT: sections},
+            documents={**await self._documents(visit, recipe), CONTEXT: sections},
             question=question,
             variables=variables,
         )
@@ -119,6 +120,15 @@ class Asker:
             timeout_s=params.timeout_s,
         )
         return request, Pack(recipe=name, sha256=visit.artifacts.put(packed.text.encode()))
+
+    async def _documents(self, visit: Visit, recipe: Recipe) -> dict[str, list[Section]]:
+        """The documents besides `context.md` that the recipe names, as they are now."""
+        wanted = {doc.key: doc for doc in recipe.input_docs if doc.key != CONTEXT}
+        if not wanted:
+            return {}
+        asked = [{"key": key, "path": doc.path, "path_type": doc.path_type} for key, doc in wanted.items()]
+        texts: dict[str, str] = await visit.call("turn.documents", {"documents": asked})
+        return {key: packer.sections_of(wanted[key].path, text) for key, text in texts.items()}
 
 
 def _by(visit: Visit) -> decisions.Ask:

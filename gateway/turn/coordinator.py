@@ -16,6 +16,8 @@ from gateway.turn.sections import arguments
 from gateway.turn.state import Entry, Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
 
+ON_LINE = 200  # characters of arguments that are read well on one line
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -87,7 +89,7 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
             again = due.repeats and effect is Effect.ONCE  # which `--yes` does not answer: nothing is done twice
             if again or self._needs_approval(given.tool, tool.approve):
                 already = " It was done in the first attempt already." if again else ""
-                question = f"Run {given.tool} {arguments(given.args, 2000)}?{already}"
+                question = f"{approval(given)}{already}"
                 answer = await visit.ask("approve", question, options=("yes", "no"))
                 if answer != "yes":
                     return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}
@@ -112,6 +114,19 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
     def _needs_approval(self, name: str, declared: bool) -> bool:
         listed = self._context.settings.get("tools", {}).get("approve", [])
         return not self._context.assume_yes and (declared or any(fnmatchcase(name, glob) for glob in listed))
+
+
+def approval(call: Pending) -> str:
+    """The question whether a call may be made, with exactly what it would do: short arguments on its line, long texts
+    whole, each below its name."""
+    short = arguments(call.args, ON_LINE)
+    if len(json.dumps(call.args, ensure_ascii=False)) <= ON_LINE:
+        return f"Run {call.tool} {short}?"
+    lines = [f"Run {call.tool} with these arguments?"]
+    for key, value in call.args.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        lines += [f"{key}:", *(f"  {line}" for line in text.splitlines())] if "\n" in text else [f"{key}: {text}"]
+    return "\n".join(lines)
 
 
 class Undo(Node[TurnState, TurnContext, Entry, None]):

@@ -17,6 +17,7 @@ from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reco
 from gateway.errors import StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
+from gateway.tools.source_text import decode
 from gateway.tools.workspace import Workspace
 from gateway.turn.state import TurnContext
 
@@ -47,12 +48,13 @@ def turn_folder(home: Path, session: str, turn: int) -> Path:
 
 
 def turn_operations(place: Place, context: TurnContext, registry: Registry, model: Model) -> dict[str, Operation]:
-    """Every operation that a turn may call, by name: `model.complete`, `turn.gather`, `turn.save`, `tools.schemas`,
+    """Every operation that a turn may call, by name: `model.complete`, `turn.*`, `tools.schemas`,
     and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
     told = _Told(place, context)
     operations = [
         replace(model_operation(model), charge=charge_of),
         Operation("turn.gather", told.gather, Effect.READ, deadline_s=30),
+        Operation("turn.documents", told.documents, Effect.READ, deadline_s=30),
         Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
         Operation("tools.schemas", _schemas(registry, told), Effect.READ, deadline_s=30),
     ]
@@ -110,6 +112,23 @@ class _Told:
             more = f" and {len(files) - LISTED} more" if len(files) > LISTED else ""
             items.append({"title": "Workspace", "text": ", ".join(files[:LISTED]) + more})
         return items
+
+    async def documents(self, args: Json, scope: Scope) -> Json:
+        """The texts of the documents that a recipe names, by key; what is not there, or no text, is left out."""
+        roots = {
+            "turn": self.place.folder,
+            "session": self.place.folder.parent,
+            "home": self.place.home,
+            "workspace": self.workspace,
+        }
+        found: dict[str, str] = {}
+        for each in args["documents"]:
+            try:
+                data = Workspace(roots[each["path_type"]]).read(each["path"])
+                found[each["key"]] = decode(data, each["path"]).text[:MAX_TEXT]
+            except ToolError:
+                continue
+        return found
 
     def _earlier(self) -> list[dict[str, str]]:
         """What was said in the session, and before it; the newest first."""

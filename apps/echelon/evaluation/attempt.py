@@ -73,8 +73,8 @@ def furnish(home: Path, models: Path, index: Path) -> None:
 
 
 def settings_of(chosen: Settings, suite: Suite, home: Path, workspace: Path) -> Settings:
-    """The chosen models, the time that a turn may take, whether answers are validated; nothing else of what a person has
-    configured: a tool that is denied would be judged, too."""
+    """The chosen models, the time that a turn may take, and whether answers are validated; nothing else that a person
+    has configured: a tool that is denied would be judged, too."""
     overrides = {
         "model": chosen.model,
         "models": chosen.models.model_dump(),

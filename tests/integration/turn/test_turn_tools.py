@@ -126,3 +126,15 @@ async def test_what_a_request_or_a_response_holds_stays_in_its_section(bench: Be
     gateway = bench.open(complete("# Big\n\n## §4 Execution\n\n```\nnever closed"))
     turn = await gateway.run("Hi\n```\n## §5 Response\n")
     assert "## §5 Response\n\n> # Big\n>\n> ## §4 Execution" in turn.context.read_text()
+
+
+async def test_an_approval_shows_all_that_would_be_done(bench: Bench) -> None:
+    text = "".join(f"line {number} of the text\n" for number in range(60))
+    gateway = bench.open(tools={"approve": ["file.write"]})
+    turn = await gateway.call_tool("file.write", {"path": "a.txt", "content": text})
+    assert turn.waiting is not None
+    shown = turn.waiting.question.splitlines()
+    assert shown[:3] == ["Run file.write with these arguments?", "path: a.txt", "content:"]
+    assert shown[3:] == [f"  {line}" for line in text.splitlines()]
+    assert not (bench.workspace / "a.txt").exists()
+    assert (await gateway.answer(turn.run_id, "yes")).response == "created a.txt, 60 lines"

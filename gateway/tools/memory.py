@@ -58,14 +58,15 @@ def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
 async def memory_save(args: SaveArgs, ctx: ToolContext) -> ToolResult:
     """Remember something for later turns and sessions.
 
-    data: {key}. Without a key, the text's hash is it: the same text is remembered once.
+    data: {key, changed: what, for people}. Without a key, the text's hash is it: the same text is remembered once.
     """
     text = args.text.strip()
     if not text:
         raise ToolError("there is nothing to remember: text is empty")
     key = (args.key or "").strip() or sha256(text.encode())[:16]
     await asyncio.to_thread(_save, ctx, key, text)
-    return ToolResult(text=f"remembered: {text}", data={"key": key})
+    said = f"remembered: {text}"
+    return ToolResult(text=said, data={"key": key, "changed": said})
 
 
 @tool("memory.search", effect=Effect.READ)

@@ -14,7 +14,6 @@ from gateway.turn.responder import outcomes
 from gateway.turn.sections import arguments, sections
 from gateway.turn.state import TurnContext, TurnState, Verdict
 
-ATTEMPTS = 2
 MAX_ARGS = 20_000  # characters of a call's arguments that an answer may name things from
 ISSUES: dict[str, Any] = {
     "type": "array",
@@ -32,8 +31,10 @@ class Judged:
 class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
     """`VALIDATION`: APPROVE, RETRY or FAIL.
 
-    What code objects to is a matter of words: the response is written once more. What the model objects to goes back to
-    the Planner, once, with §2.
+    Code looks for names and numbers out of nowhere. Where tools have changed something, that is what was wanted: the
+    pattern's own checks have judged it, and the response names it by code, so no model is asked. Where the answer is
+    what was wanted, a model judges it. After an objection the response is written once more, with §2; where the last
+    call had failed, the Planner decides anew.
     """
 
     name = "Validate"
@@ -49,11 +50,14 @@ class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
     async def execute(self, given: TurnState, visit: Visit) -> Judged:
         record = sections(self._context.request, given, visit.artifacts)
         response = given.response or ""
+        changed = outcomes(given.entries, visit.artifacts)
         if not given.verdicts:
-            said = [section.body for section in record] + outcomes(given.entries, visit.artifacts)
-            sources = "\n".join([*said, *(arguments(each.args, MAX_ARGS) for each in given.entries)])
-            if issues := ungrounded(response, sources):
+            said = [*(section.body for section in record), *changed]
+            said += [arguments(each.args, MAX_ARGS) for each in given.entries]
+            if issues := ungrounded(response, "\n".join(said)):
                 return Judged(Verdict(verdict="RETRY", issues=tuple(issues), by="code"))
+        if changed:
+            return Judged(Verdict(verdict="APPROVE", by="code"))
         asked = await self._asker.decide(
             visit,
             given,
@@ -67,11 +71,11 @@ class Validate(Node[TurnState, TurnContext, TurnState, Judged]):
         return Judged(Verdict(**asked.value, by="model"), asked)
 
     def apply_output(self, state: TurnState, output: Judged) -> TurnState:
-        verdict, asked = output.verdict, output.asked
-        again = verdict.verdict == "RETRY" and len(state.verdicts) + 1 < ATTEMPTS
-        follows = ("Respond" if verdict.by == "code" else "Plan") if again else "Save"
-        state = state.with_(verdicts=(*state.verdicts, verdict), next=follows)
-        return counted(state, asked)
+        follows = "Save"
+        if output.verdict.verdict == "RETRY":
+            follows = "Respond" if state.entries[-1].ok else "Plan"
+        state = state.with_(verdicts=(*state.verdicts, output.verdict), next=follows)
+        return counted(state, output.asked)
 
 
 def _schema(*, first: bool) -> dict[str, Any]:

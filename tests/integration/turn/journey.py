@@ -58,10 +58,8 @@ SCRIPT = [
     {"answer": {"reasoning": "next", "what": "two coins"}},
     {"answer": {"reasoning": "next", "what": "the door"}},
     {"answer": {"decision": {"reasoning": "all done", "action": "DONE"}}},
-    {"answer": "I went and returned."},
-    {"answer": {"verdict": "RETRY", "issues": ["it does not say when"]}},
-    {"answer": {"decision": {"reasoning": "once more", "action": "COMPLETE", "response": "I went, and returned."}}},
-    {"answer": {"verdict": "APPROVE", "issues": []}},
+    {"answer": "I went and returned, as log.txt says."},
+    {"answer": "I went, and returned."},  # since code finds a file in the first that nobody knows
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from workbench import Bench, answer, call, complete, done, plan
+from workbench import Bench, answer, call, done, plan
 
 from gateway import Turn
 from gateway.engine.ports import Json
@@ -28,15 +28,30 @@ async def test_an_approved_response_is_given(bench: Bench) -> None:
     assert turn.context.read_text().endswith("## §6 Validation\n\nAttempt 1: APPROVE (by model)\n")
 
 
-async def test_an_objection_goes_to_the_planner_with_what_was_wrong(bench: Bench) -> None:
-    script = (answer("It is blue."), verdict("RETRY", "§4 says grey"), complete("It is grey."), verdict("APPROVE"))
+async def test_after_an_objection_the_response_is_written_again_knowing_it(bench: Bench) -> None:
+    script = (answer("It is blue."), verdict("RETRY", "§4 says grey"), answer("It is grey."), verdict("APPROVE"))
     turn = await carried_out(bench, *script)
     assert (turn.status, turn.response) == (Status.COMPLETE, "It is grey.")
-    planned_with = bench.model.asked[5]["messages"][-1]["content"]
-    assert "## §2 Reflection" in planned_with and "- §4 says grey" in planned_with
+    written_with = bench.model.asked[5]["messages"][-1]["content"]
+    assert "## §2 Reflection" in written_with and "- §4 says grey" in written_with
     said = turn.context.read_text()
     assert said.index("## §2 Reflection") < said.index("## §3 Task Plan")
     assert "Attempt 1: RETRY (by model)\n- §4 says grey\n\nAttempt 2: APPROVE (by model)" in said
+
+
+async def test_where_the_last_call_failed_the_planner_decides_anew(bench: Bench) -> None:
+    failing = (plan(), call("test.refuse"), done())
+    script = (answer("It is blue."), verdict("RETRY", "nothing was found"), *DOING, answer("Grey."), verdict("APPROVE"))
+    turn = await bench.open(*failing, *script, validate=True).run("What colour is it?")
+    assert (turn.status, turn.response, turn.usage["plans"]) == (Status.COMPLETE, "Grey.", 2)
+    assert "- nothing was found" in bench.model.asked[5]["messages"][-1]["content"]
+
+
+async def test_where_something_was_changed_no_model_is_asked(bench: Bench) -> None:
+    writing = (plan(), call("file.write", path="a.txt"), answer("the text"), done(), answer("It is written."))
+    turn = await bench.open(*writing, validate=True).run("Write it")
+    assert turn.status is Status.COMPLETE and turn.response.endswith("- created a.txt, 1 line")
+    assert turn.context.read_text().endswith("Attempt 1: APPROVE (by code)\n")
 
 
 async def test_names_and_numbers_out_of_nowhere_are_found_by_code_and_written_once_more(bench: Bench) -> None:
@@ -50,14 +65,14 @@ async def test_names_and_numbers_out_of_nowhere_are_found_by_code_and_written_on
 
 
 async def test_a_response_that_is_refused_twice_is_kept_and_the_turn_fails(bench: Bench) -> None:
-    script = (answer("Blue."), verdict("RETRY", "§4 says grey"), complete("Green."), verdict("FAIL", "still not grey"))
+    script = (answer("Blue."), verdict("RETRY", "§4 says grey"), answer("Green."), verdict("FAIL", "still not grey"))
     turn = await carried_out(bench, *script)
     assert (turn.status, turn.stop_reason, turn.response) == (Status.FAILED, "error:unfinished", "Green.")
     assert turn.error == "the response was not approved: still not grey"
 
 
 async def test_the_first_attempt_cannot_be_refused_nor_the_second_tried_again(bench: Bench) -> None:
-    script = (answer("Blue."), verdict("RETRY", "no"), complete("Grey."), verdict("APPROVE"))
+    script = (answer("Blue."), verdict("RETRY", "no"), answer("Grey."), verdict("APPROVE"))
     await carried_out(bench, *script)
     schemas = [each["output_schema"] for each in bench.model.asked if each["schema_name"] == "VALIDATION"]
     assert [each["properties"]["verdict"]["enum"] for each in schemas] == [["APPROVE", "RETRY"], ["APPROVE", "FAIL"]]
@@ -69,8 +84,9 @@ async def test_an_objection_without_a_reason_is_asked_for_again(bench: Bench) ->
 
 
 async def test_nothing_happens_twice_in_a_second_attempt_unasked(bench: Bench) -> None:
-    spending = (plan(), call("test.spend", what="all"), done(), answer("Not yet."), verdict("RETRY", "it was not done"))
-    gateway = bench.open(*spending, *spending[:3], answer("Spent."), verdict("APPROVE"), validate=True, assume_yes=True)
+    first = (plan(), call("test.spend", what="all"), call("test.refuse"), done(), answer("Not yet."))
+    again = (verdict("RETRY", "it was not done"), plan(), call("test.spend", what="all"), done(), answer("Spent."))
+    gateway = bench.open(*first, *again, verdict("APPROVE"), validate=True, assume_yes=True)
     turn = await gateway.run("Spend it")
     assert turn.waiting is not None and "done in the first attempt already" in turn.waiting.question
     assert (bench.workspace / "spent").read_text() == "x"
@@ -80,7 +96,7 @@ async def test_nothing_happens_twice_in_a_second_attempt_unasked(bench: Bench) -
 
 @pytest.mark.parametrize("validate", [True, False])
 async def test_what_is_validated_replays(bench: Bench, validate: bool) -> None:
-    script = (answer("Blue."), verdict("RETRY", "no"), complete("Grey."), verdict("APPROVE"))
+    script = (answer("Blue."), verdict("RETRY", "no"), answer("Grey."), verdict("APPROVE"))
     gateway = bench.open(*DOING, *script, validate=validate)
     turn = await gateway.run("What colour is it?")
     assert (await gateway.replay(turn.run_id)).differing == []

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.config import Settings
 from gateway.engine.artifacts import ArtifactStore
-from gateway.engine.events import CALL_ENDED
+from gateway.engine.events import NODE_DECIDED
 from gateway.engine.ports import Clock, Model, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
@@ -364,14 +364,11 @@ class Gateway:
         )
 
     def _hint(self, row: RunRow, state: RunState) -> str:
-        """What the call that failed the turn said could be done; the log has it, the state only the message."""
+        """What whoever failed the turn said could be done; the log has it, the state only the message."""
         if state.error is None:
             return ""
-        for event in reversed(self.runs.store.events(row.id)):
-            if event.kind == CALL_ENDED and "error" in event.data:
-                _, message, _, hint, _ = event.data["error"]
-                return str(hint) if message == state.error else ""
-        return ""
+        decided = (event.data for event in reversed(self.runs.store.events(row.id)) if event.kind == NODE_DECIDED)
+        return str(next(decided, {}).get("hint", ""))
 
     def _context(self, request: str, session: str, **more: Any) -> TurnContext:
         from gateway.turn.state import TurnContext

@@ -221,6 +221,8 @@ class Machine:
             record["spent"] = spent
         if isinstance(outcome, Failure):
             record["error"] = [outcome.kind, outcome.message]
+            if outcome.hint:
+                record["hint"] = outcome.hint
         if isinstance(decision, TryAgain):
             record["delay_ms"] = decision.delay_ms
         if isinstance(decision, Wait):

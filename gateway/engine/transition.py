@@ -23,6 +23,7 @@ class Failure:
     kind: str
     message: str
     retryable: bool
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def decide(
             return Wait(waiting)
         case Stopped(reason):
             return Terminal(Status.STOPPED, reason)
-        case Failure(kind, _, retryable):
+        case Failure(kind, _, retryable, _):
             policy = node.on_failure
             if retryable and state.attempt < policy.retry.max_attempts:
                 return TryAgain(delay_ms(policy.retry, seed, state.visit, state.attempt))
@@ -126,14 +127,14 @@ def _failure(error: BaseException, redact: Callable[[str], str]) -> Outcome:
         case BudgetExhausted():
             return Stopped(f"budget:{error.budget}")
         case EchelonError():
-            return Failure(error.kind, redact(str(error)), error.retryable)
+            return Failure(error.kind, redact(str(error)), error.retryable, redact(error.hint))
         case _:
             return Failure("internal", redact(f"{type(error).__name__}: {error}"), True)
 
 
 def _choice(outcome: Outcome) -> tuple[int, str]:
     match outcome:
-        case Failure(kind, message, retryable):
+        case Failure(kind, message, retryable, _):
             return 2 if retryable else 1, f"{kind} {message}"
         case _:
             return 0, str(outcome)

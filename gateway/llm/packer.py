@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.errors import ConfigError, PackOverBudget
+from gateway.fence import fenced
 from gateway.llm import tokens
 from gateway.llm.model import Message
 from gateway.llm.recipes import InputDoc, Recipe
@@ -71,7 +72,7 @@ class Pack:
         ]
         table = ["| part | used | allowed | trimmed |", "|---|--:|--:|---|", *rows]
         table.append(f"| **total** | {self.total} | {self.allowed} | |")
-        shown = [f"## {message.role}\n\n{_fenced(message.content)}" for message in self.messages]
+        shown = [f"## {message.role}\n\n{fenced(message.content)}" for message in self.messages]
         return "\n\n".join([f"# Pack {self.recipe}", "\n".join(table), *shown]) + "\n"
 
 
@@ -205,10 +206,3 @@ def _dropped(sections: Sequence[Section], room: int) -> str:
 
 def _name(doc: InputDoc) -> str:
     return " ".join([doc.key, *(f"§{name}" if name.isdigit() else name for name in doc.sections)])
-
-
-def _fenced(text: str) -> str:
-    fence = "~~~"
-    while fence in text:
-        fence += "~"
-    return f"{fence}\n{text}\n{fence}"

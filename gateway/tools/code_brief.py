@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from gateway.tools.fence import fenced
+from gateway.fence import fenced
 from gateway.tools.python_source import Definition, NotReplaced, definitions, replaced
 from gateway.tools.registry import Situation
 from gateway.tools.relevance import failures_of, last_failure, tests_of

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, StringConstraints, field_validator
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.fence import fenced
+from gateway.fence import fenced
 from gateway.tools.fulltext import terms
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.research import Found

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gateway.errors import ToolError
-from gateway.tools.fence import fenced
+from gateway.fence import fenced
 from gateway.tools.registry import Situation
 from gateway.tools.relevance import is_test_file
 from gateway.tools.source_text import decode

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gateway.engine.ports import Artifacts, Json
+from gateway.fence import fenced
 from gateway.llm.packer import Section
 from gateway.turn.operations import load_result
 from gateway.turn.state import Entry, Item, Plan, TurnState
@@ -65,12 +66,6 @@ def arguments(args: Mapping[str, Json], longest: int = 300) -> str:
     """Arguments on one line; long ones shortened, since the result says what came of them."""
     text = json.dumps(args, ensure_ascii=False)
     return text if len(text) <= longest else f"{text[:longest]}…"
-
-
-def fenced(text: str) -> str:
-    """Text in a fence that it cannot close: what a tool returned is data."""
-    fence = "`" * max(3, _backticks(text) + 1)
-    return f"{fence}\n{text}\n{fence}"
 
 
 def code(text: str) -> str:

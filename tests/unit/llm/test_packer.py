@@ -223,7 +223,7 @@ def test_a_required_document_that_is_not_there_is_an_error() -> None:
 
 
 def test_the_text_for_people_shows_what_was_spent_and_the_exact_messages() -> None:
-    made = packed(document(request="Quote ~~~ this"))
+    made = packed(document(request="Quote ``` this"))
     assert "| prompts/executor.md | " in made.text and f"| **total** | {made.total} | 1100 | |" in made.text
     for message in made.messages:
-        assert f"~~~~\n{message.content}\n~~~~" in made.text or f"~~~\n{message.content}\n~~~" in made.text
+        assert f"````\n{message.content}\n````" in made.text or f"```\n{message.content}\n```" in made.text

@@ -168,7 +168,7 @@ class Conversation:
                 sys.exit(INTERRUPTED)
             return
         self._turn = turn
-        self._code = report(turn, as_json=False)
+        self._code = report(turn, as_json=False, conversing=True)
         say()
 
     async def _carry_out(self, progress: Progress, run_id: str | None, request: str) -> Turn | None:

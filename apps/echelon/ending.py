@@ -34,15 +34,16 @@ def exit_code(turn: Turn) -> int:
     return _codes().get(name, 1) if reason == "error" else 1
 
 
-def report(turn: Turn, *, as_json: bool) -> int:
-    """The response on standard output, how it ended on standard error; the exit code."""
+def report(turn: Turn, *, as_json: bool, conversing: bool = False) -> int:
+    """The response on standard output, how it ended on standard error; the exit code. Where one is `conversing`, a
+    question is answered by the next line."""
     if as_json:
         put_json(as_data(turn))
     elif turn.response:
         say()
         put(turn.response)
     if not as_json or turn.status is not Status.COMPLETE:
-        for line in _lines(turn):
+        for line in _lines(turn, conversing):
             say(line)
     return exit_code(turn)
 
@@ -96,12 +97,13 @@ def question_lines(waiting: Waiting) -> list[str]:
     return [f"{waiting.question}{options}"]
 
 
-def _lines(turn: Turn) -> Iterator[str]:
+def _lines(turn: Turn, conversing: bool) -> Iterator[str]:
     yield ""
     yield f"{turn.status.value.replace('_', ' ')} · {usage_line(turn)}"
     if turn.waiting is not None:
         yield from question_lines(turn.waiting)
-        yield f"answer with: {answer_command(turn)}"
+        if not conversing:
+            yield f"answer with: {answer_command(turn)}"
     elif turn.status is Status.FAILED:
         yield f"error: {turn.error}"
         if turn.hint:

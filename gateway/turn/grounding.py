@@ -26,6 +26,15 @@ def ungrounded(response: str, sources: str) -> list[str]:
 
 
 def _stands(word: str, known: str) -> bool:
-    """Whether it is there, also as the last part of what is: `page_count` for `pager.page_count`."""
-    last = word.lower().removeprefix("./")
-    return last in known or ("/" not in last and last.rpartition(".")[2] in known and not _FILE.fullmatch(last))
+    """Whether it is there as a word of its own; a name also by its last part (`nsmallest` for `heapq.nsmallest`), a
+    number also with other separators."""
+    said = word.lower().removeprefix("./")
+    if re.search(rf"(?<![\w]){re.escape(said)}(?!\w)", known):
+        return True
+    if said[0].isdigit():
+        digits = re.sub(r"\D", "", said)
+        return digits in {re.sub(r"\D", "", each) for each in re.findall(r"\d[\d.,]*\d", known)}
+    last = said.rpartition(".")[2]
+    return (
+        last != said and not _FILE.fullmatch(said) and re.search(rf"(?<!\w){re.escape(last)}(?!\w)", known) is not None
+    )

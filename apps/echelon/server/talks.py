@@ -22,6 +22,7 @@ from gateway.sessions import check_session
 from gateway.stream import OnEvent, SessionBusy, TurnEvent, TurnStarted
 
 RETRY_S = 600.0  # for so long a client that asks again by itself is sent the same reply
+LEFT_S = 3600.0  # for so long the same words go on with a turn that was left; later they are a new request
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ class Talks:
 
     async def _again(self, request: _Request, earlier: Begun, row: RunRow, tell: OnEvent) -> Reply | None:
         """Goes on where the request was left, or gives its reply once more; None where it has to begin anew."""
+        if earlier.ended is None and not request.asked.retry and self._now() - row.updated > LEFT_S:
+            return None
         state = self.gateway.state(row)
         reply = Reply.of(self._turn(row), earlier.before)
         unfinished = state.status is Status.RUNNING

@@ -33,6 +33,17 @@ async def test_the_same_request_goes_on_where_a_client_left_it(tmp_path: Path, s
         assert later.place[0] != got.place[0]  # it had its answer: asked again, it is done again
 
 
+async def test_the_same_words_long_after_are_a_new_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("echelon.server.talks.LEFT_S", -1.0)
+    async with served(tmp_path, complete("Hello!")) as service:
+        asked = asyncio.create_task(service.ask("Hello"))
+        await service.model.held()
+        await vanish(asked)
+        await service.left()
+        service.model.open.set()
+        assert (await service.ask("Hello")).content == "Hello!" and len(service.turns()) == 2
+
+
 async def test_an_answer_goes_on_where_a_client_left_it(tmp_path: Path) -> None:
     async with served(tmp_path, *spending()) as service:
         asked = await service.ask("Spend")

@@ -78,13 +78,16 @@ class Asker:
         code: bool = False,
         judged: bool = False,
         temperature: float | None = None,
+        stop: Sequence[str] = (),
     ) -> Asked:
-        """Free text; with `code`, what stands in its block of code, or whatever came where it is `judged` anyway."""
+        """Free text, up to one of `stop`; with `code`, what stands in its block of code, or whatever came where it is
+        `judged` anyway."""
         request, pack = await self._request(visit, state, recipe, sections, question, {}, temperature)
 
         if code:
             text, responses = await decisions.write_code(_by(visit), request, name=recipe, judged=judged)
             return Asked(text, pack, len(responses))
+        request = request.model_copy(update={"stop": list(stop)})
         response = ModelResponse.model_validate(await _by(visit)(request.model_dump(), recipe))
         return Asked(tidied(response.text, cut=response.finish_reason == "length"), pack, 1)
 

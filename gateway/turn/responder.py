@@ -15,6 +15,8 @@ from gateway.turn.operations import load_result
 from gateway.turn.sections import sections
 from gateway.turn.state import Entry, TurnContext, TurnState
 
+ONE_PARAGRAPH = ("\n\n", "\n```")
+
 
 @dataclass(frozen=True)
 class Responded:
@@ -43,7 +45,10 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
             return Responded(_with(given.plan.response, facts), None)
         record = sections(self._context.request, given, visit.artifacts)
         stopped = f" The task could not be finished: {given.escalated}." if given.escalated else ""
-        asked = await self._asker.write(visit, given, "responder", record, f"Write the answer to the user.{stopped}")
+        # What was changed is told by code: a model that has the room would write it all again.
+        how, stop = (" Two sentences at most, without code.", ONE_PARAGRAPH) if facts else ("", ())
+        question = f"Write the answer to the user.{how}{stopped}"
+        asked = await self._asker.write(visit, given, "responder", record, question, stop=stop)
         return Responded(_with(asked.value, facts), asked)
 
     def apply_output(self, state: TurnState, output: Responded) -> TurnState:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.loose_checks import in_functions
 from gateway.tools.missing_imports import missing_imports
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.relevance import only_path, relevant_files
 from gateway.tools.source_text import decode
 from gateway.tools.undo import Changes
-from gateway.tools.workspace import Workspace, sha256
+from gateway.tools.workspace import MAX_FILES, Workspace, sha256
 from gateway.tools.write_brief import code_brief, named_files, stands, test_path, tests_brief, text_brief
 
 MAX_TEXT = 24_000  # characters of one file.read: more does not fit a small model's prompt
@@ -76,7 +78,8 @@ async def file_list(args: ListArgs, ctx: ToolContext) -> ToolResult:
     """
     found = Workspace(ctx.workspace).files(args.glob)
     listed = found[:MAX_LISTED]
-    more = f"\n… and {len(found) - len(listed)} more; name a glob" if len(found) > len(listed) else ""
+    least = "at least " if len(found) == MAX_FILES else ""
+    more = f"\n… and {least}{len(found) - len(listed)} more; name a glob" if len(found) > len(listed) else ""
     nothing = f"no files match {args.glob}" if args.glob else "the workspace is empty"
     text = "\n".join(listed) + more if found else nothing
     return ToolResult(ok=bool(found) or not args.glob, text=text, data={"files": listed, "total": len(found)})
@@ -143,6 +146,8 @@ async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
     if change is None:
         standing = workspace.read(path) if args.append and workspace.exists(path) else b""
         content = args.content
+        if path.endswith(".py") and args.test_of:
+            content = in_functions(content, posixpath.basename(args.test_of).removesuffix(".py"))
         if path.endswith(".py"):
             content = "\n".join([*missing_imports(workspace, path, "", content), content])
         data = ended(content).encode()

@@ -68,8 +68,9 @@ def tests_brief(workspace: Workspace, code: str, situation: Situation) -> str:
         [
             f"The request: {situation.wanted}",
             f"{code}:\n{fenced(_standing(workspace, code)[:MAX_STANDING], 'python')}",
-            f"Write its tests for pytest, in {posixpath.basename(test_path(code))}; begin with `from {module} import`. "
-            "Test what the request says, with the request's own examples, and nothing else: at most five asserts. "
+            f"Write its tests for pytest, {posixpath.basename(test_path(code))}; begin with `from {module} import`. "
+            "Test what the request says, with the request's own examples, and nothing else: at most five asserts, in "
+            "functions named test_…. "
             "An error is tested with `with pytest.raises(…):`.",
         ]
     )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.loose_checks import in_functions
+from gateway.tools.loose_checks import in_functions, with_raises
 from gateway.tools.missing_imports import missing_imports
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.relevance import only_path, relevant_files
@@ -147,7 +147,7 @@ async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
         standing = workspace.read(path) if args.append and workspace.exists(path) else b""
         content = args.content
         if path.endswith(".py") and args.test_of:
-            content = in_functions(content, posixpath.basename(args.test_of).removesuffix(".py"))
+            content = in_functions(with_raises(content), posixpath.basename(args.test_of).removesuffix(".py"))
         if path.endswith(".py"):
             content = "\n".join([*missing_imports(workspace, path, "", content), content])
         data = ended(content).encode()

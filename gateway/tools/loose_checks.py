@@ -1,8 +1,9 @@
-"""Checks as tests that pytest finds: small models write them at the top of the file as well."""
+"""Checks as pytest understands them: small models write them at the top of the file, and compare with errors."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 
 from gateway.tools.python_source import parse_or_empty
 
@@ -26,6 +27,32 @@ def in_functions(source: str, name: str) -> str:
         lines[first:last] = [""] * (last - first)
     kept = "\n".join(lines).strip()
     return f"{kept}\n\n\ndef test_{_free(tree, name)}():\n" + "\n".join(moved) + "\n"
+
+
+def with_raises(source: str) -> str:
+    """The source with checks that compare a result with an error, which cannot be, as `with pytest.raises(…):`."""
+    lines = source.splitlines()
+    tree = parse_or_empty(source)
+    for node in sorted(ast.walk(tree), key=lambda node: -getattr(node, "lineno", 0)):
+        match node:
+            case ast.Assert(test=ast.Compare(left=call, ops=[ast.Eq() | ast.Is()], comparators=[other])):
+                error = _error(other)
+                if error:
+                    margin = lines[node.lineno - 1][: node.col_offset]
+                    new = [f"{margin}with pytest.raises({error}):", f"{margin}    {ast.unparse(call)}"]
+                    lines[node.lineno - 1 : node.end_lineno or node.lineno] = new
+    return "\n".join(lines) + "\n" if tree.body else source
+
+
+def _error(node: ast.expr) -> str:
+    """The name of the error that an expression stands for; empty where it stands for none."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="pytest"), attr="raises"), args=[error, *_]):
+            return ast.unparse(error)
+        case ast.Call(func=ast.Name(id=name)) | ast.Name(id=name):
+            kind = getattr(builtins, name, None)
+            return name if isinstance(kind, type) and issubclass(kind, BaseException) else ""
+    return ""
 
 
 def _is_main(node: ast.stmt) -> bool:

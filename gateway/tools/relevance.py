@@ -16,7 +16,7 @@ from gateway.tools.python_source import Definition, called_names, definitions, p
 from gateway.tools.registry import Schema, Situation
 from gateway.tools.source_text import decode
 from gateway.tools.stopwords import STOP_WORDS
-from gateway.tools.workspace import Workspace
+from gateway.tools.workspace import MAX_FILES, Workspace
 
 MAX_OFFERED = 40
 MAX_POINTED = 5
@@ -43,7 +43,7 @@ def relevant_files(workspace: Workspace, situation: Situation) -> list[str]:
 
     Where a test fails and points at code, it is the code that is offered, and what was not read yet before what was.
     """
-    files = workspace.files()
+    files = _files(workspace, situation)
     suspects = [each for each in _of_failure(workspace, files, situation) if not is_test_file(each)]
     unread = [each for each in suspects if each not in _read(situation)]
     if unread:
@@ -99,6 +99,23 @@ def tests_of(workspace: Workspace, failures: Sequence[Mapping[str, Any]], names:
         using = [each for each in found if not each.is_class and each.calls() & wanted]
         others += ["\n".join(lines[each.first - 1 : each.last]) for each in using]
     return list(dict.fromkeys([*failed, *others]))
+
+
+def _files(workspace: Workspace, situation: Situation) -> list[str]:
+    """Those of the workspace; where it has more than are listed, also what the request or a failure names by path."""
+    files = workspace.files()
+    if len(files) < MAX_FILES:
+        return files
+    framed = [frame["path"] for failure in last_failure(situation) for frame in failure["files"]]
+    known, named = set(files), dict.fromkeys([*framed, *re.findall(r"[\w./-]+\w", _asked(situation))])
+    return [*files, *(each for each in named if each not in known and _stands(workspace, each))]
+
+
+def _stands(workspace: Workspace, path: str) -> bool:
+    try:
+        return workspace.relative(path) == path and (workspace.root / path).is_file()
+    except ToolError:
+        return False
 
 
 def _read(situation: Situation) -> set[str]:

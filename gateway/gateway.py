@@ -349,12 +349,15 @@ class Gateway:
 
         data = state.data
         assert isinstance(data, TurnState)
+        status, stop_reason = state.status, state.stop_reason
+        if status is Status.RUNNING and row.status == Status.STOPPED:  # interrupted: the state is where it goes on
+            status, stop_reason = Status.STOPPED, row.stop_reason
         return Turn(
             run_id=row.id,
             session=row.session or "",
             number=row.ordinal or 0,
-            status=state.status,
-            stop_reason=state.stop_reason,
+            status=status,
+            stop_reason=stop_reason,
             error=state.error,
             response=data.response or "",
             context=turn_folder(self.home, row.session or "", row.ordinal or 0) / "context.md",

@@ -9,7 +9,7 @@ from echelon.output.turn import Question, TurnOutcome, TurnUsage
 from echelon.terminal import put, put_json, say
 from gateway import Turn
 from gateway.engine.state import Status, Waiting
-from gateway.errors import BudgetExhausted, EchelonError, TaskUnfinished
+from gateway.errors import BudgetExhausted, EchelonError, ModelUnavailable, TaskUnfinished
 
 WAITING = 6
 SETTINGS = {  # budgets by their counter, and the setting that raises them
@@ -56,6 +56,7 @@ def as_data(turn: Turn) -> TurnOutcome:
         status=turn.status.value,
         stop_reason=turn.stop_reason,
         error=turn.error,
+        hint=turn.hint or None,
         response=turn.response or None,
         context=str(turn.context),
         usage=usage(turn),
@@ -109,7 +110,8 @@ def _lines(turn: Turn, conversing: bool) -> Iterator[str]:
         if turn.hint:
             yield f"  {turn.hint}"
         if turn.stop_reason != f"error:{TaskUnfinished.kind}":  # that is an outcome: nothing is left to go on with
-            yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}"
+            elsewhere = " [--api-base URL]" if turn.stop_reason == f"error:{ModelUnavailable.kind}" else ""
+            yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}{elsewhere}"
     elif turn.status is Status.STOPPED:
         yield from _stopped(turn)
     yield f"context: {turn.context}"

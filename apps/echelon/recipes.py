@@ -105,7 +105,7 @@ def _as_data(files: list[RecipeFile]) -> RecipeProblems:
     from echelon.output.recipe import RecipeProblem, RecipeProblems
 
     problems = tuple(
-        RecipeProblem(recipe=file.name, file=str(file.path), message=problem.removeprefix(f"{file.path}: "))
+        RecipeProblem(recipe=file.name, file=str(file.path), message=problem.removeprefix(f"{file.path}:").strip())
         for file in files
         for problem in file.problems
     )

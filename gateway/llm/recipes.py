@@ -144,7 +144,9 @@ def parse(text: str, source: str) -> Recipe:
     try:
         return Recipe.model_validate(yaml.safe_load(text))
     except yaml.YAMLError as error:
-        raise ConfigError(f"{source}: not YAML: {error}") from error
+        mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
+        place = f"{source}:{mark.line + 1}" if mark else source
+        raise ConfigError(f"{place}: not YAML: {said}") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"

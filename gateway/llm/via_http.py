@@ -91,6 +91,9 @@ async def attempt(
         return unreachable(endpoint, _reason(error), error)
 
 
+DONE = "[DONE]"  # the data of the event that ends a stream
+
+
 def _reason(error: Exception) -> str:
     """In the words of the operating system where it has some."""
     cause = getattr(error, "os_error", None) or error
@@ -128,8 +131,11 @@ def _whole(body: bytes, endpoint: Endpoint) -> ModelResponse | Failure:
 
 async def _streamed(response: ClientResponse, endpoint: Endpoint, on_delta: OnDelta) -> ModelResponse | Failure:
     pieces: list[str] = []
-    model, finish_reason, usage = endpoint.model, "", None
+    model, finish_reason, usage, ended = endpoint.model, "", None, False
     async for data in _events(response):
+        if data == DONE:
+            ended = True
+            break
         try:
             chunk = json.loads(data)
             if "error" in chunk:
@@ -144,17 +150,16 @@ async def _streamed(response: ClientResponse, endpoint: Endpoint, on_delta: OnDe
             return Failure(garbage(endpoint, f"a stream with {data[:80]!r} in it"))
     if not pieces and usage is None:
         return Failure(garbage(endpoint, "an empty stream"))
+    if not ended and not finish_reason:  # a connection without a length ends like this when its server dies
+        return unreachable(endpoint, "the stream ended in the middle", ConnectionError())
     return ModelResponse(text="".join(pieces), model=model, finish_reason=finish_reason or "stop", usage=_usage(usage))
 
 
 async def _events(response: ClientResponse) -> AsyncIterator[str]:
-    """The data of each server-sent event, up to the one that ends the stream."""
+    """The data of each server-sent event."""
     async for line in response.content:
         if line.startswith(b"data:"):
-            data = line[5:].strip()
-            if data == b"[DONE]":
-                return
-            yield data.decode(errors="replace")
+            yield line[5:].strip().decode(errors="replace")
 
 
 def _usage(usage: Any) -> Usage:

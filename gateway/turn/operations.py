@@ -18,7 +18,7 @@ from gateway.errors import StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
 from gateway.tools.source_text import decode
-from gateway.tools.workspace import Workspace
+from gateway.tools.workspace import MAX_FILES, Workspace
 from gateway.turn.state import TurnContext
 
 KEPT = 5  # earlier turns of the session in §1: as many of them as its budget has room for, the newest first
@@ -109,7 +109,8 @@ class _Told:
         # hidden files, and a home that lies inside the workspace, are not what the user works on
         files = [each for each in found if each[0] != "." and self.place.home not in (root / each).parents]
         if files:
-            more = f" and {len(files) - LISTED} more" if len(files) > LISTED else ""
+            least = "at least " if len(found) >= MAX_FILES else ""
+            more = f" and {least}{len(files) - LISTED} more" if len(files) > LISTED else ""
             items.append({"title": "Workspace", "text": ", ".join(files[:LISTED]) + more})
         return items
 

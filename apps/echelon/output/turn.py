@@ -27,7 +27,7 @@ class Question(Shape):
 
 class TurnOutcome(Shape):
     """How a turn ended. `turn` is its number in the session, `run` the id of its run, `context` the path of its
-    context.md; `error` says why it failed, `waiting` what it asks."""
+    context.md; `error` says why it failed and `hint` what can be done about that, `waiting` what it asks."""
 
     turn: int
     session: str
@@ -35,6 +35,7 @@ class TurnOutcome(Shape):
     status: Status
     stop_reason: str | None
     error: str | None
+    hint: str | None
     response: str | None
     context: str
     usage: TurnUsage

@@ -280,7 +280,7 @@ def test_problems_of_patterns_and_recipes_come_with_their_place(lived: Lived) ->
     checked = told(lived("recipes", "check", "--json"), "recipes check", 2)
     (problem,) = checked["problems"]
     assert (problem["recipe"], problem["file"]) == ("responder", str(folder / "responder.yaml"))
-    assert problem["message"].startswith("not YAML")
+    assert "1: not YAML" in problem["message"]
     shown = lived("recipes", "show", "responder", "--json")
     assert told(shown, "recipes show", 2)["text"] == "name: [" and "not YAML" in shown.stderr
 

@@ -29,7 +29,7 @@ def test_a_recipe_over_its_budget_and_a_broken_one_are_reported_with_their_files
     checked = cli("recipes", "check")
     assert checked.returncode == 2
     assert f"{folder / 'planner.yaml'}: token_budget.total: the parts add up to 3500, more than 350" in checked.stdout
-    assert f"{folder / 'responder.yaml'}: not YAML" in checked.stdout
+    assert f"{folder / 'responder.yaml'}:1: not YAML" in checked.stdout
     by_name = {each["name"]: each for each in json.loads(cli("recipes", "list", "--json").stdout)}
     assert by_name["planner"]["origin"] == "user" and not by_name["responder"]["usable"]
     assert cli("recipes", "show", "responder").returncode == 2

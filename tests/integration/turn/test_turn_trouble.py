@@ -237,7 +237,7 @@ async def test_a_broken_pattern_is_unavailable_and_says_why(bench: Bench, text: 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("role: planner", "role: [planner"), r".echelon/recipes/planner\.yaml: not YAML"),
+        (("role: planner", "role: [planner"), r".echelon/recipes/planner\.yaml:\d+: not YAML"),
         (("phase: plan", "face: plan"), r".echelon/recipes/planner\.yaml: (phase|face)"),
         (("prompts/planner/planner.md", "prompts/planner/missing.md"), r"recipe planner: there is no prompts/planner/"),
         (("name: planner", "name: schemer"), "no recipe is called planner"),

@@ -57,13 +57,13 @@ def test_a_recipe_of_the_specification_is_understood() -> None:
     ],
 )
 def test_a_wrong_key_is_named_with_its_file(changes: dict[str, Any], key: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^mine\.yaml: {key}: "):
+    with pytest.raises(ConfigError, match=rf"^mine\.yaml:{key}: "):
         parsed(**changes)
 
 
 @pytest.mark.parametrize("text", ["[", "just text", ""])
 def test_a_file_that_is_no_recipe_is_named(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"^mine\.yaml: "):
+    with pytest.raises(ConfigError, match=r"^mine\.yaml:"):
         recipes.parse(text, "mine.yaml")
 
 

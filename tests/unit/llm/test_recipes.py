@@ -57,7 +57,7 @@ def test_a_recipe_of_the_specification_is_understood() -> None:
     ],
 )
 def test_a_wrong_key_is_named_with_its_file(changes: dict[str, Any], key: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^mine\.yaml:{key}: "):
+    with pytest.raises(ConfigError, match=rf"^mine\.yaml: {key}: "):
         parsed(**changes)
 
 

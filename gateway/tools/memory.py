@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,12 @@ from gateway.tools.write_brief import fact_brief
 MAX_FOUND = 5
 OWN_WORDS = 300  # characters of a request that is remembered as it stands
 MAX_SAVED = 4_000  # characters of one memory
+# "remember that the key is under the pot", but not "remember the name of that function"
+_TOLD = re.compile(
+    r"(?:please )?(?:remember|note|keep|write|save|store|record)(?: (?:for later|in mind|down|the fact|this))*"
+    r"(?: that |: ?)(\S+(?: \S+){2,}?)[\s.!]*",
+    re.IGNORECASE,
+)
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS memories (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, text TEXT NOT NULL,
@@ -47,9 +54,14 @@ class SearchArgs(BaseModel):
 
 def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the text alone: a key that a small model makes up would replace the wrong memory one day. And, where they are
-    few and about nothing else, to the user's own words: nothing is lost in retelling."""
+    few and about nothing else, to the user's own words: nothing is lost in retelling. Where a goal says the fact itself
+    ("remember that …"), that is it; else it has to be put into words from what was found."""
     if situation.whole and len(situation.request) <= OWN_WORDS:
         return {**schema, "properties": {"text": {"const": situation.request}}}
+    told = [found[1] for goal in situation.goals if (found := _TOLD.fullmatch(goal))]
+    if len(told) == len(situation.goals) > 0:
+        facts = " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in told)
+        return {**schema, "properties": {"text": {"const": facts}}}
     text = {"type": "string", "contentMediaType": "text/plain", "description": fact_brief(situation)}
     return {**schema, "properties": {"text": text}}
 

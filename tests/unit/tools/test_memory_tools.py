@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import ToolError
 from gateway.tools import fulltext
+from gateway.tools.memory import memory_save
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -111,3 +112,24 @@ def test_processes_save_at_once_without_losing_any(ctx: ToolContext) -> None:
     assert [each.wait(60) for each in running] == [0, 0]
     with sqlite3.connect(ctx.home / "memory.db") as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (40,)
+
+
+@pytest.mark.parametrize(
+    ("goals", "text"),
+    [
+        (("remember that the pager is repaired",), "The pager is repaired."),
+        (("note for later: the key is under the pot.",), "The key is under the pot."),
+        (("remember that Ada came", "remember that Bo left"), "Ada came. Bo left."),
+    ],
+)
+def test_a_fact_that_a_goal_says_is_kept_as_it_is_said(ctx: ToolContext, goals: tuple[str, ...], text: str) -> None:
+    situation = Situation("Fix the pager, and remember that", goals, whole=False)
+    assert memory_save.schema(ctx, situation)["properties"]["text"] == {"const": text}
+
+
+@pytest.mark.parametrize("goal", ["remember the name of the function", "remember the name of that function"])
+def test_a_fact_that_has_to_be_found_is_put_into_words_from_what_was_found(ctx: ToolContext, goal: str) -> None:
+    found = {"tool": "internet.research", "args": {}, "ok": True, "text": "shutil.make_archive makes one", "data": {}}
+    situation = Situation("Look it up", (goal,), earlier=(found,), whole=False)
+    text = memory_save.schema(ctx, situation)["properties"]["text"]
+    assert text["contentMediaType"] == "text/plain" and "shutil.make_archive makes one" in text["description"]

@@ -23,7 +23,7 @@ MAX_SAVED = 4_000  # characters of one memory
 # "remember that the key is under the pot", but not "remember the name of that function"
 _TOLD = re.compile(
     r"(?:please )?(?:remember|note|keep|write|save|store|record)(?: (?:for later|in mind|down|the fact|this))*"
-    r"(?: that |: ?)(\S+(?: \S+){2,}?)[\s.!]*",
+    r"(?: that |: ?)(\S+ .+?)[\s.!]*",
     re.IGNORECASE,
 )
 _SCHEMA = f"""

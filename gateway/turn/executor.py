@@ -116,7 +116,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         if texts[tool] is None or texts[tool] in move.known:
             return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked,))
         chosen, written = await self._write(visit, counted(given, asked), move, tool, chosen)
-        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked, written))
+        return Decided(cursor, _pending(move, tool, chosen, decision["reasoning"]), asked=(asked, *written))
 
     async def _fill_in(
         self,
@@ -153,7 +153,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         if text is not None:
             narrowed = None if asked else schema  # nothing was chosen: it is as narrow as it gets
             chosen, written = await self._write(visit, counted(state, *asked), move, tool, chosen, narrowed)
-            asked.append(written)
+            asked += written
         return Decided(program.take(cursor, move), _pending(move, tool, chosen, reasoning), asked=tuple(asked))
 
     async def _write(
@@ -164,14 +164,15 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         tool: str,
         chosen: Mapping[str, Json],
         schema: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, Json], Asked]:
-        """The argument that is a text or code, asked for as it is, once all the others are chosen; `schema` where it
-        is known for these."""
+    ) -> tuple[dict[str, Json], tuple[Asked, ...]]:
+        """The arguments with the one that is a text or code, asked for as it is once all the others are chosen;
+        `schema` where it is known for these."""
         known = {**chosen, **move.known}
         if schema is None:
             schema = (await self._schemas(visit, state, [move], known, "tools.schemas.chosen"))[tool]
         text = text_argument(schema, known)
-        assert text is not None, f"{tool} no longer has a text to write"
+        if text is None:  # for what was chosen there is none to write
+            return {**settled(schema), **chosen}, ()
         argument = schema["properties"][text]
         written = await self._asker.write(
             visit,
@@ -183,7 +184,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
             judged=move.candidate > 0,
             temperature=temperature_of(move.candidate),
         )
-        return {**settled(schema), **chosen, text: written.value}, written
+        return {**settled(schema), **chosen, text: written.value}, (written,)
 
     def spent(self, output: Decided) -> Mapping[str, float]:
         return {"steps": 1} if output.asked else {}

@@ -1,48 +1,36 @@
-"""Whether a server's prefix cache holds from one executor call of a turn to the next, with a real model.
+"""Whether a server's prefix cache held from one executor call to the next, in turns that a real model has carried out.
 
-python -m bench.prefix [--model M]
+python -m bench.prefix FOLDER        # of `echelon eval … --folder FOLDER`, or any folder with homes in it
 
-A call's prompt is compared with the one before it of the same kind (the same system prompt): what stands behind the
-part that both have in common was newly appended. A call is fine where the server had to read that and at most 64 tokens
-more.
+A call's prompt is compared with the one before it of the same kind (the same system prompt) in its turn: what stands
+behind the part that both have in common was newly appended. A call is fine where the server had to read that and at
+most 64 tokens more. The figures come from the event logs: what the server said that it read, and the prompts.
 """
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import os
-import shutil
+import json
 import sys
-import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway import Gateway, Settings
-from gateway.config import home_of
+from gateway.engine.artifacts import ArtifactStore
+from gateway.engine.events import CALL_ENDED, CALL_INTENDED
 from gateway.engine.ports import Json
+from gateway.engine.store import Store
 from gateway.llm import tokens
 from gateway.llm.model import ModelRequest, ModelResponse
-from gateway.llm.providers import Providers, model_of
 
-MODEL = "local/qwen2.5-coder-1.5b"
-PROJECTS = Path(__file__).parents[1] / "evals" / "projects"
+MODEL_CALL = "model.complete"
 SURPLUS = (
     64  # tokens that may be read besides what is new: chat templates, and tokens that differ where texts are joined
-)
-TASKS = (
-    (
-        "generic",
-        "ledger",
-        "Read accounts.py, then transfers.py, then the test, and say in one sentence what each is for.",
-    ),
-    ("code_modify", "ledger", "Fix the failing test in tests/test_transfers.py."),
 )
 
 
 @dataclass(frozen=True)
 class Call:
-    """A model call: its prompt as one text, and what the server says that it read; counts are tokens."""
+    """A model call: its system prompt, its whole prompt as one text, and what the server read; counts are tokens."""
 
     kind: str
     text: str
@@ -50,32 +38,27 @@ class Call:
     cached: int
 
 
-class Listening:
-    """The real model, with its executor calls kept."""
+@dataclass(frozen=True)
+class Row:
+    """The `number`-th executor call of a turn, counted from 1; `read` and `new` in tokens."""
 
-    def __init__(self, model: Providers) -> None:
-        self.calls: list[Call] = []
-        self._model = model
+    number: int
+    prompt: int
+    read: int
+    new: int
 
-    async def complete(self, asked: Json) -> Json:
-        answer = await self._model.complete(asked)
-        request, usage = ModelRequest.model_validate(asked), ModelResponse.model_validate(answer).usage
-        if request.role == "executor":
-            text = "\n".join(message.content for message in request.messages)
-            self.calls.append(Call(request.messages[0].content, text, usage.prompt_tokens, usage.cached_tokens))
-        return answer
+    @property
+    def besides(self) -> int:
+        return self.read - self.new
 
 
-def rows(calls: list[Call]) -> list[list[str | int]]:
-    """For each call that has one of its kind before it: prompt, read, newly appended, and what was read besides."""
-    found: list[list[str | int]] = []
+def rows(calls: list[Call]) -> Iterator[Row]:
+    """For each call that has one of its kind before it."""
     for at, call in enumerate(calls):
         before = [each for each in calls[:at] if each.kind == call.kind]
         if before:
             new = tokens.count(call.text[_common(call.text, before[-1].text) :])
-            read = call.prompt - call.cached
-            found.append([at + 1, call.prompt, read, new, read - new])
-    return found
+            yield Row(at + 1, call.prompt, call.prompt - call.cached, new)
 
 
 def _common(one: str, other: str) -> int:
@@ -84,35 +67,48 @@ def _common(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-async def measure(task_type: str, project: str, request: str, model: str, folder: Path) -> list[list[str | int]]:
-    """The rows of one turn in a home and workspace of its own."""
-    home, workspace = folder / "home", folder / "work"
-    home.mkdir(parents=True)
-    shutil.copytree(PROJECTS / project, workspace, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    (home / "models").symlink_to(home_of(os.environ) / "models")
-    environ = {**os.environ, "ECHELON_HOME": str(home), "ECHELON_LIMITS__MAX_TIME_S": "900"}
-    settings = Settings.load({"model": model, "workspace": str(workspace)}, cwd=workspace, environ=environ)
-    providers = model_of(settings)
-    listening = Listening(providers)
-    async with Gateway(settings, model=listening) as gateway:
-        await gateway.run(request, task_type=task_type)
-    await providers.close()
-    return rows(listening.calls)
+def executor_calls(home: Path) -> Iterator[list[Call]]:
+    """Of each turn of a home, oldest first."""
+    store, artifacts = Store(home / "echelon.db"), ArtifactStore(home / "artifacts")
+
+    def whole(kept: Json) -> Json:
+        named = isinstance(kept, dict) and set(kept) == {"artifact", "bytes"}
+        return json.loads(artifacts.get(kept["artifact"])) if named else kept
+
+    for run in reversed(store.runs(limit=-1)):
+        asked: dict[str, ModelRequest] = {}
+        calls: list[Call] = []
+        for event in store.events(run.id):
+            data = event.data
+            if event.kind == CALL_INTENDED and data["op"] == MODEL_CALL:
+                asked[data["key"]] = ModelRequest.model_validate(whole(data["args"]))
+            elif event.kind == CALL_ENDED and data["key"] in asked and "ok" in data:
+                request = asked[data["key"]]
+                usage = ModelResponse.model_validate(whole(data["ok"])).usage
+                text = "\n".join(message.content for message in request.messages)
+                if request.role == "executor":
+                    calls.append(Call(request.messages[0].content, text, usage.prompt_tokens, usage.cached_tokens))
+        yield calls
+    store.close()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default=MODEL)
-    options = parser.parse_args()
-    print("| task | executor call | prompt | read | newly appended | besides |\n|---|--:|--:|--:|--:|--:|")
-    most = 0
-    for task_type, project, request in TASKS:
-        with tempfile.TemporaryDirectory(prefix="echelon-prefix-") as folder:
-            for row in asyncio.run(measure(task_type, project, request, options.model, Path(folder))):
-                print(f"| {task_type} | " + " | ".join(map(str, row)) + " |", flush=True)
-                most = max(most, int(row[-1]))
-    print(f"\nread besides what was new: {most} tokens at most; {SURPLUS} are allowed")
-    return 0 if most <= SURPLUS else 1
+    """The exit code: 1 where a call had to read more."""
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    print("| home | executor call | prompt | read | newly appended | besides |\n|---|--:|--:|--:|--:|--:|")
+    found: list[Row] = []
+    for database in sorted(Path(sys.argv[1]).rglob("echelon.db")):
+        for calls in executor_calls(database.parent):
+            for row in rows(calls):
+                found.append(row)
+                shown = (database.parent.parent.name, row.number, row.prompt, row.read, row.new, row.besides)
+                print(f"| {' | '.join(map(str, shown))} |")
+    fine = sum(row.besides <= SURPLUS for row in found)
+    most = max((row.besides for row in found), default=0)
+    print(f"\n{fine} of {len(found)} calls read at most what was new and {SURPLUS} tokens; {most} besides at most")
+    return 0 if fine == len(found) else 1
 
 
 if __name__ == "__main__":

@@ -33,9 +33,17 @@ def _without_loops(text: str) -> str:
     return "\n\n".join(kept)
 
 
-def _to_the_last_sentence(text: str) -> str:
-    """As it is where that would leave less than half of it, or would open a fence."""
+def whole_sentences(text: str) -> str:
+    """The text without a half sentence at its end; as it is where that would leave less than half of it, or would open
+    a fence."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     if not ends or ends[-1] < len(text) / 2 or len(_FENCE.findall(text[: ends[-1]])) % 2:
-        return f"{text} […]"
-    return text if ends[-1] == len(text) else f"{text[: ends[-1]]} […]"
+        return text
+    return text[: ends[-1]]
+
+
+def _to_the_last_sentence(text: str) -> str:
+    """With a mark where something was cut off."""
+    whole = whole_sentences(text)
+    ended = whole == text and _SENTENCE_END.search(text, max(0, len(text) - 8)) is not None
+    return text if ended else f"{whole} […]"

@@ -12,7 +12,7 @@ from gateway.errors import ConfigError
 from gateway.llm import decisions, packer
 from gateway.llm.model import ModelRequest, ModelResponse
 from gateway.llm.packer import Section
-from gateway.llm.prose import tidied
+from gateway.llm.prose import tidied, whole_sentences
 from gateway.llm.recipes import Recipe
 from gateway.turn.parts import Parts
 from gateway.turn.state import Pack, TurnContext, TurnState
@@ -89,7 +89,8 @@ class Asker:
             return Asked(text, pack, len(responses))
         request = request.model_copy(update={"stop": list(stop)})
         response = ModelResponse.model_validate(await _by(visit)(request.model_dump(), recipe))
-        return Asked(tidied(response.text, cut=response.finish_reason == "length"), pack, 1)
+        text = tidied(response.text, cut=response.finish_reason == "length")
+        return Asked(whole_sentences(text) if stop else text, pack, 1)
 
     async def _request(
         self,

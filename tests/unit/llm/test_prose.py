@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.llm.prose import tidied
+from gateway.llm.prose import tidied, whole_sentences
 
 LONG = "The function returns the n smallest elements of the dataset."
 
@@ -23,3 +23,16 @@ LONG = "The function returns the n smallest elements of the dataset."
 )
 def test_a_text_is_tidied(text: str, cut: bool, left: str) -> None:
     assert tidied(text, cut=cut) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"{LONG} The `NotEnough`", LONG),
+        (LONG, LONG),
+        ("Done, and here is the code:", "Done, and here is the code:"),
+        ("no end at all", "no end at all"),
+    ],
+)
+def test_a_half_sentence_is_left_out(text: str, left: str) -> None:
+    assert whole_sentences(text) == left

@@ -46,7 +46,9 @@ def chat(settings: Settings, session: str, corpus: Path | None, assume_yes: bool
     on with; at the prompt it leaves. Lines may also come from a file or a pipe: then the exit code is the last turn's.
     """
     from gateway import Gateway
+    from gateway.sessions import check_session
 
+    check_session(session)
     settings = with_models(options.with_corpus(settings, corpus), assume_yes=assume_yes, no_input=False)
     verbose = click.get_current_context().ensure_object(Invocation).verbose
     with asyncio.Runner() as runner:

@@ -74,7 +74,6 @@ async def forget(store: Store, artifacts: ArtifactStore, session: str, now: floa
     if busy or store.held(f"session:{session}", now):
         raise RunBusy(f"session {session} is being worked on", hint="end that first: echelon runs cancel ID")
     mine = _named(store, f"IN {_WITHIN}", session)
-    others = _named(store, f"NOT IN {_WITHIN}", session)
 
     def work(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA secure_delete = ON")
@@ -86,7 +85,7 @@ async def forget(store: Store, artifacts: ArtifactStore, session: str, now: floa
 
     await store.write(work, durable=True)
     await store.compact()
-    for sha256 in mine - others:
+    for sha256 in mine - _named(store, f"NOT IN {_WITHIN}", session):  # asked last: others may have begun meanwhile
         artifacts.remove(sha256)
     return len(ids)
 

@@ -18,7 +18,6 @@ from gateway.turn.task_state import TaskState
 
 MAX_PLANS = 3
 MAX_GOALS = 4
-MAX_THEN = MAX_PLANS - 1
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             task, *rest = given.plan.then
             following = Plan(action="EXECUTE", reasoning="as planned", **task.model_dump(), then=tuple(rest))
             return Planned(following, None)
-        if sum(plan.action == "EXECUTE" for plan in given.plans) >= MAX_PLANS:
+        made = sum(plan.action == "EXECUTE" for plan in given.plans)
+        if made >= MAX_PLANS:
             return Planned(Plan(action="COMPLETE", reasoning=f"{MAX_PLANS} plans were made: no more are"), None)
         asked = await self._asker.decide(
             visit,
@@ -66,7 +66,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             "planner",
             sections(self._context.request, given, visit.artifacts),
             self._question(given),
-            self._schema(),
+            self._schema(MAX_PLANS - made - 1),
             type="PLANNER_DECISION",
             check=_once(self._objection),  # "say it after me" is a request, too: said again, it is taken
         )
@@ -115,16 +115,17 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
         stopped = f"The Task Executor stopped: {state.escalated}. What now?\n\n" if state.escalated else ""
         return f"{stopped}Decision:"
 
-    def _schema(self) -> dict[str, Any]:
+    def _schema(self, following: int) -> dict[str, Any]:
+        """What may be decided; at most `following` tasks after the first one, so that the plans do not run out."""
         text = {"type": "string", "minLength": 1, "maxLength": 600}
         goals = {"type": "array", "items": {**text, "maxLength": 240}, "minItems": 1, "maxItems": MAX_GOALS}
         task = {"task_type": {"type": "string", "enum": sorted(self._programs)}, "goals": goals}
-        following = {"type": "object", "properties": task, "required": list(task), "additionalProperties": False}
-        then = {"type": "array", "items": following, "minItems": 1, "maxItems": MAX_THEN}
+        later = {"type": "object", "properties": task, "required": list(task), "additionalProperties": False}
+        then = {"type": "array", "items": later, "minItems": 1, "maxItems": following}
         return {
             "anyOf": [
                 _closed("EXECUTE", **task),
-                _closed("EXECUTE", **task, then=then),
+                *([_closed("EXECUTE", **task, then=then)] if following else []),
                 _closed("COMPLETE", response=text),
                 _closed("CLARIFY", question=text),
             ]

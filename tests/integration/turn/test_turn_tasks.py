@@ -72,6 +72,22 @@ async def test_three_plans_are_the_most(bench: Bench) -> None:
     assert "3 plans were made" in turn.context.read_text() and turn.response == "It did not work."
 
 
+async def test_no_more_tasks_can_be_planned_than_there_are_plans_left(two: Bench) -> None:
+    two.pattern("look", REFUSED)
+    failing = (plan(task_type="look"), give_up())
+    await two.open(*failing, *failing, complete("It cannot be told.")).run(REQUEST)
+    schemas = [each["output_schema"] for each in two.model.asked if each["schema_name"] == "PLANNER_DECISION"]
+    most = [
+        [
+            each["properties"]["then"]["maxItems"]
+            for each in schema["properties"]["decision"]["anyOf"]
+            if "then" in each["properties"]
+        ]
+        for schema in schemas
+    ]
+    assert most == [[2], [1], []]
+
+
 async def test_small_talk_is_one_model_call(bench: Bench) -> None:
     turn = await bench.open(complete("Hello!"), validate=True).run("Hi")
     assert (turn.response, turn.usage["model_calls"]) == ("Hello!", 1)

@@ -33,7 +33,7 @@ from gateway.llm.decisions import decide
 from gateway.llm.local.catalog import PREFIX, find
 from gateway.llm.model import Message, ModelRequest, ModelResponse
 from gateway.llm.providers import model_of
-from gateway.tools.builtin import builtin_registry
+from gateway.tools.discovery import builtin_registry
 from gateway.tools.registry import ToolContext, ToolResult
 
 MAX_CALLS = 12  # as in the pattern `generic`

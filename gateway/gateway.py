@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gateway.engine.sessions import SessionRow
     from gateway.llm.providers import Providers
     from gateway.llm.recipes import RecipeFile
-    from gateway.tools.skill import SkillFile
+    from gateway.tools.builtin.skill import SkillFile
     from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext, TurnState
 
@@ -133,7 +133,7 @@ class Gateway:
         """The tools that there are."""
         if self._registry is not None:
             return self._registry()
-        from gateway.tools.builtin import builtin_registry
+        from gateway.tools.discovery import builtin_registry
 
         return builtin_registry()
 
@@ -323,7 +323,7 @@ class Gateway:
 
     def skills(self) -> list[SkillFile]:
         """The skills that were written in this home."""
-        from gateway.tools.skill import written
+        from gateway.tools.builtin.skill import written
 
         return written(self.home)
 

@@ -12,7 +12,7 @@ from echelon.terminal import put_json, put_markdown, put_table, say
 
 if TYPE_CHECKING:
     from gateway import Settings
-    from gateway.tools.skill import SkillFile
+    from gateway.tools.builtin.skill import SkillFile
 
 
 @click.group(cls=options.Group, epilog="\b\nExamples:\n  echelon skills list\n  echelon skills show csv-parsing\n")

@@ -16,8 +16,8 @@ from gateway.engine.files import write_atomically
 from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
 from gateway.errors import StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
+from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
-from gateway.tools.source_text import decode
 from gateway.tools.workspace import MAX_FILES, Workspace
 from gateway.turn.state import TurnContext
 
@@ -144,7 +144,7 @@ class _Told:
         return found[:KEPT]
 
     async def _remembered(self, request: str, scope: Scope) -> str:
-        from gateway.tools.memory import SearchArgs, memory_search
+        from gateway.tools.builtin.memory import SearchArgs, memory_search
 
         try:
             found: ToolResult = await memory_search.run(SearchArgs(query=request[:500]), self.tool_context(scope))

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bench import flat
 from bench.flat_form import answer_schema, system_prompt
-from gateway.tools.builtin import builtin_registry
+from gateway.tools.discovery import builtin_registry
 
 QUOTE = "A heron stands still in the water and waits until a fish comes near."
 LONG = "x" * 3000

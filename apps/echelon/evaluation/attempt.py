@@ -93,7 +93,7 @@ def settings_of(chosen: Settings, suite: Suite, home: Path, workspace: Path) -> 
 async def remember(request: Request, settings: Settings) -> None:
     """Let the home know the request's memories, as an earlier session would have left them."""
     from gateway.engine.artifacts import ArtifactStore
-    from gateway.tools.memory import SaveArgs, memory_save
+    from gateway.tools.builtin.memory import SaveArgs, memory_save
     from gateway.tools.registry import ToolContext
 
     artifacts = ArtifactStore(settings.home / "artifacts")

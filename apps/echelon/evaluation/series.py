@@ -46,7 +46,7 @@ def evaluate(
 
 def index(suite: Suite, folder: Path) -> None:
     """Index the corpus before the first try, which would else pay for all."""
-    from gateway.tools.corpus import Corpus
+    from gateway.tools.research.corpus import Corpus
 
     if suite.corpus_folder is not None:
         Corpus(suite.corpus_folder, folder.absolute() / "corpus").update()

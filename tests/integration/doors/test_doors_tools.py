@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.engine.ports import Effect
-from gateway.tools.file import file_list, file_read, file_write
+from gateway.tools.builtin.file import file_list, file_read, file_write
 from gateway.tools.registry import Registry, ToolContext, ToolResult, tool
 
 from .door import Door
@@ -44,7 +44,7 @@ async def flood(args: Args, ctx: ToolContext) -> ToolResult:
 @pytest.fixture(autouse=True)
 def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry((fail, hang, flood, file_list, file_read, file_write))
-    monkeypatch.setattr("gateway.tools.builtin.builtin_registry", lambda: registry)
+    monkeypatch.setattr("gateway.tools.discovery.builtin_registry", lambda: registry)
 
 
 @pytest.mark.parametrize(

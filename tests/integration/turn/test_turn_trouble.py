@@ -21,7 +21,7 @@ from gateway.engine.state import Status
 from gateway.errors import ConfigError, PatternError, StoreError, UsageError
 from gateway.llm.client import ModelClient
 from gateway.llm.endpoint import Endpoint
-from gateway.tools.file import WriteArgs
+from gateway.tools.builtin.file import WriteArgs
 
 # A turn with a call that happens once
 SPENDING = (plan(), call("test.spend", what="all"), done(), answer())

@@ -13,10 +13,10 @@ from gateway.engine.ports import Effect, Json
 from gateway.engine.scripted import ScriptedClock, ScriptedRandom
 from gateway.errors import ToolError
 from gateway.llm.scripted import ScriptedModel
-from gateway.tools.edit import file_edit
-from gateway.tools.file import file_list, file_read, file_write
+from gateway.tools.builtin.edit import file_edit
+from gateway.tools.builtin.file import file_list, file_read, file_write
+from gateway.tools.builtin.tests import run_tests
 from gateway.tools.registry import Registry, ToolContext, ToolResult, tool
-from gateway.tools.tests import run_tests
 
 MEGABYTES = 50 << 20
 SECRET = "sk-proj-" + "a1b2c3d4" * 5

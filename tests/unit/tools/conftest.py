@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gateway.tools.builtin import builtin_registry
+from gateway.tools.discovery import builtin_registry
 from gateway.tools.registry import Registry, ToolContext, ToolResult
 
 Call = Callable[..., Awaitable[ToolResult]]

@@ -13,7 +13,7 @@ import pytest
 from echelon.evaluation.judges import JUDGES, Left, judge
 from echelon.evaluation.suite import Judging
 from gateway.engine.artifacts import MemoryArtifacts
-from gateway.tools.memory import SaveArgs, memory_save
+from gateway.tools.builtin.memory import SaveArgs, memory_save
 from gateway.tools.registry import ToolContext
 
 QUOTE = "A heron stands still and waits."

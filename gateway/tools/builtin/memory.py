@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.code.write_brief import fact_brief
 from gateway.tools.fulltext import TOKENIZE, any_of, database, terms, transaction
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
 from gateway.tools.workspace import sha256
-from gateway.tools.write_brief import fact_brief
 
 MAX_FOUND = 5
 OWN_WORDS = 300  # characters of a request that is remembered as it stands

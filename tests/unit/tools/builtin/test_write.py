@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gateway.tools.file import file_write
+from gateway.tools.builtin.file import file_write
+from gateway.tools.code.write_brief import named_files
 from gateway.tools.registry import Situation, ToolContext, ToolResult
-from gateway.tools.write_brief import named_files
 
 Call = Callable[..., Awaitable[ToolResult]]
 

@@ -16,12 +16,12 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.junit import Failure, Report, frames_of_dump, read_report
-from gateway.tools.python_source import definitions, parse_or_empty
+from gateway.tools.code.junit import Failure, Report, frames_of_dump, read_report
+from gateway.tools.code.python_source import definitions, parse_or_empty
+from gateway.tools.code.relevance import is_test_file
+from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.relevance import is_test_file
 from gateway.tools.sandbox import Finished, run_program
-from gateway.tools.source_text import decode
 from gateway.tools.workspace import Workspace
 
 DEADLINE_S = 120.0

@@ -18,9 +18,9 @@ from pydantic import BaseModel, Field, StringConstraints, field_validator
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
 from gateway.fence import fenced
+from gateway.tools.builtin.research import Found
 from gateway.tools.fulltext import terms
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.research import Found
 from gateway.tools.stopwords import OF_THE_TASK
 from gateway.tools.undo import replace_file
 from gateway.tools.workspace import sha256

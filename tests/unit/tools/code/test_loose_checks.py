@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.tools.loose_checks import in_functions, with_raises
+from gateway.tools.code.loose_checks import in_functions, with_raises
 
 LOOSE = (
     "from a import f\n\nexpected = [1,\n    2]\nassert f(1) == expected\nwith pytest.raises(ValueError):\n    f(0)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import OutsideWorkspace, ToolError
-from gateway.tools import tests as tests_tool
+from gateway.tools.builtin import tests as tests_tool
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
 
 Call = Callable[..., Awaitable[ToolResult]]

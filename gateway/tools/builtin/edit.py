@@ -9,13 +9,13 @@ from pydantic import BaseModel, Field, model_validator
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.code_brief import brief
-from gateway.tools.file import take_back
-from gateway.tools.missing_imports import missing_imports
-from gateway.tools.python_source import NotReplaced, changed_by, definitions, parse, replaced, unwrapped
+from gateway.tools.builtin.file import take_back
+from gateway.tools.code.code_brief import brief
+from gateway.tools.code.missing_imports import missing_imports
+from gateway.tools.code.python_source import NotReplaced, changed_by, definitions, parse, replaced, unwrapped
+from gateway.tools.code.relevance import is_test_file, only_path, relevant_definitions, relevant_files
+from gateway.tools.code.source_text import SourceText, decode
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.relevance import is_test_file, only_path, relevant_definitions, relevant_files
-from gateway.tools.source_text import SourceText, decode
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
 

@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.file import take_back
-from gateway.tools.python_source import parse_or_empty
+from gateway.tools.builtin.file import take_back
+from gateway.tools.builtin.tests import RunArgs, run_tests
+from gateway.tools.code.python_source import parse_or_empty
+from gateway.tools.code.source_text import decode
 from gateway.tools.registry import ToolContext, ToolResult, tool
-from gateway.tools.source_text import decode
-from gateway.tools.tests import RunArgs, run_tests
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
 

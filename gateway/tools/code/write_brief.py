@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from gateway.errors import ToolError
 from gateway.fence import fenced
+from gateway.tools.code.relevance import is_test_file
+from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Situation
-from gateway.tools.relevance import is_test_file
-from gateway.tools.source_text import decode
 from gateway.tools.workspace import Workspace
 
 MAX_FOUND = 3_000  # characters of what earlier calls gave: about 800 tokens

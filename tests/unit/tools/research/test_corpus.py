@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ToolError
-from gateway.tools.corpus import GAP, MAX_QUOTE, Corpus
-from gateway.tools.pages import letters, read_page, squeezed
 from gateway.tools.registry import ToolResult
+from gateway.tools.research.corpus import GAP, MAX_QUOTE, Corpus
+from gateway.tools.research.pages import letters, read_page, squeezed
 
 Call = Callable[..., Awaitable[ToolResult]]
 

@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.loose_checks import in_functions, with_raises
-from gateway.tools.missing_imports import missing_imports
+from gateway.tools.code.loose_checks import in_functions, with_raises
+from gateway.tools.code.missing_imports import missing_imports
+from gateway.tools.code.relevance import only_path, relevant_files
+from gateway.tools.code.source_text import decode
+from gateway.tools.code.write_brief import code_brief, named_files, stands, test_path, tests_brief, text_brief
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
-from gateway.tools.relevance import only_path, relevant_files
-from gateway.tools.source_text import decode
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import MAX_FILES, Workspace, sha256
-from gateway.tools.write_brief import code_brief, named_files, stands, test_path, tests_brief, text_brief
 
 MAX_TEXT = 24_000  # characters of one file.read: more does not fit a small model's prompt
 MAX_LISTED = 200

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gateway.tools.source_text import SourceText
+from gateway.tools.code.source_text import SourceText
 
 _FENCE = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*\d+\| ?")

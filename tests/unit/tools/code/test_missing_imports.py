@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gateway.tools.missing_imports import missing_imports
+from gateway.tools.code.missing_imports import missing_imports
 from gateway.tools.workspace import Workspace
 
 OLD = "from accounts import Account\n\n\ndef transfer(a: Account, b: Account) -> None: ...\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import ToolError
 from gateway.tools import fulltext
-from gateway.tools.memory import memory_save
+from gateway.tools.builtin.memory import memory_save
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -102,7 +102,7 @@ async def test_a_locked_database_says_so(ctx: ToolContext, call: Call, monkeypat
 def test_processes_save_at_once_without_losing_any(ctx: ToolContext) -> None:
     code = (
         "import sys, pathlib\n"
-        "from gateway.tools.memory import _save\n"
+        "from gateway.tools.builtin.memory import _save\n"
         "from gateway.tools.registry import ToolContext\n"
         "home = pathlib.Path(sys.argv[1])\n"
         "for i in range(20):\n"

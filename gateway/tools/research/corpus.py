@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from gateway.errors import ToolError
 from gateway.tools.fulltext import TOKENIZE, any_of, database, terms, transaction
-from gateway.tools.pages import HTML_SUFFIXES, SUFFIXES, Block, Passage, letters, read_page, squeezed
+from gateway.tools.research.pages import HTML_SUFFIXES, SUFFIXES, Block, Passage, letters, read_page, squeezed
 from gateway.tools.stopwords import OF_THE_TASK
 from gateway.tools.workspace import sha256
 

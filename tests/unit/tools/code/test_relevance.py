@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from gateway.tools.code.relevance import MAX_OFFERED, MAX_POINTED, relevant_definitions, relevant_files
 from gateway.tools.registry import Situation
-from gateway.tools.relevance import MAX_OFFERED, MAX_POINTED, relevant_definitions, relevant_files
 from gateway.tools.workspace import Workspace
 
 CART = """\

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.errors import ToolError
-from gateway.tools.python_source import Definition, called_names, definitions, parse_or_empty
+from gateway.tools.code.python_source import Definition, called_names, definitions, parse_or_empty
+from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Schema, Situation
-from gateway.tools.source_text import decode
 from gateway.tools.stopwords import STOP_WORDS
 from gateway.tools.workspace import MAX_FILES, Workspace
 

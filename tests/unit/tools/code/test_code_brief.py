@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.tools.code_brief import brief, excerpt
+from gateway.tools.code.code_brief import brief, excerpt
 from gateway.tools.registry import Situation
 from gateway.tools.workspace import Workspace
 

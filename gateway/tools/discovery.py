@@ -7,13 +7,13 @@ from gateway.tools.registry import Registry
 
 def builtin_registry() -> Registry:
     """A fresh registry of the built-in tools; their modules are imported here, where they are first needed."""
-    from gateway.tools.edit import file_edit
-    from gateway.tools.file import file_list, file_read, file_undo, file_write
-    from gateway.tools.memory import memory_save, memory_search
-    from gateway.tools.prune import prune_test
-    from gateway.tools.research import internet_research
-    from gateway.tools.skill import skill_generator
-    from gateway.tools.tests import run_tests
+    from gateway.tools.builtin.edit import file_edit
+    from gateway.tools.builtin.file import file_list, file_read, file_undo, file_write
+    from gateway.tools.builtin.memory import memory_save, memory_search
+    from gateway.tools.builtin.prune import prune_test
+    from gateway.tools.builtin.research import internet_research
+    from gateway.tools.builtin.skill import skill_generator
+    from gateway.tools.builtin.tests import run_tests
 
     return Registry(
         [

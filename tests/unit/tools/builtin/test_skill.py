@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gateway.tools import skill
+from gateway.tools.builtin import skill
+from gateway.tools.builtin.skill import SkillArgs, render
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
-from gateway.tools.skill import SkillArgs, render
 
 Call = Callable[..., Awaitable[ToolResult]]
 

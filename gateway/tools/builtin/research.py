@@ -61,7 +61,7 @@ async def internet_research(args: ResearchArgs, ctx: ToolContext) -> ToolResult:
 
 
 def _search(folder: str, index: Path, query: str) -> list[Found]:
-    from gateway.tools.corpus import Corpus
+    from gateway.tools.research.corpus import Corpus
 
     corpus = Corpus(Path(folder).expanduser(), index)
     corpus.update()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gateway.errors import OutsideWorkspace, ToolError
-from gateway.tools.file import MAX_TEXT
+from gateway.tools.builtin.file import MAX_TEXT
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
 
 Call = Callable[..., Awaitable[ToolResult]]

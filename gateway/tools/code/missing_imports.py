@@ -7,9 +7,9 @@ import builtins
 import sys
 from collections.abc import Iterable
 
-from gateway.tools.python_source import definitions, parse_or_empty, unwrapped
-from gateway.tools.relevance import is_test_file
-from gateway.tools.source_text import decode
+from gateway.tools.code.python_source import definitions, parse_or_empty, unwrapped
+from gateway.tools.code.relevance import is_test_file
+from gateway.tools.code.source_text import decode
 from gateway.tools.workspace import Workspace
 
 

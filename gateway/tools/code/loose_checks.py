@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from gateway.tools.python_source import parse_or_empty
+from gateway.tools.code.python_source import parse_or_empty
 
 
 def in_functions(source: str, name: str) -> str:

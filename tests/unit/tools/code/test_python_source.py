@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.tools.python_source import NotReplaced, changed_by, definitions, replaced
-from gateway.tools.source_text import SourceText, decode
+from gateway.tools.code.python_source import NotReplaced, changed_by, definitions, replaced
+from gateway.tools.code.source_text import SourceText, decode
 
 _FUNCTION = st.builds(
     lambda decorated, body, doc: (

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from gateway.fence import fenced
-from gateway.tools.python_source import Definition, NotReplaced, definitions, replaced
+from gateway.tools.code.python_source import Definition, NotReplaced, definitions, replaced
+from gateway.tools.code.relevance import failures_of, last_failure, tests_of
+from gateway.tools.code.source_text import SourceText, decode
 from gateway.tools.registry import Situation
-from gateway.tools.relevance import failures_of, last_failure, tests_of
-from gateway.tools.source_text import SourceText, decode
 from gateway.tools.workspace import Workspace
 
 MAX_CODE = 3_500  # characters of the file that are shown: about 900 tokens

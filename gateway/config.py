@@ -59,27 +59,48 @@ class Limits(Section):
 
 
 class McpServer(Section):
-    """An MCP server that is started as a subprocess and spoken to over its standard input and output."""
+    """An MCP server: a `command` that is started as a subprocess and spoken to over its standard input and output, or
+    the `url` of one that speaks streamable HTTP. `deadline_s` bounds each call of its tools."""
 
-    command: str
+    command: str | None = None
     args: list[str] = []
     env: dict[str, SecretStr] = Field({}, exclude=True)
+    cwd: Path | None = None
+    url: str | None = None
+    headers: dict[str, SecretStr] = Field({}, exclude=True)
+    deadline_s: float = Field(60, gt=0)
+
+
+class Rules(Section):
+    """What a tool's calls may do, by patterns of their subject (`pytest*`) or of an argument (`path=docs/*`): `deny`
+    goes before `allow`, and `allow` before `ask`."""
+
+    allow: list[str] = []
+    ask: list[str] = []
+    deny: list[str] = []
 
 
 class Tools(Section):
-    """Permissions by tool name (`shell.run`, `file.*`): `approve` asks the person first, `deny` takes the tool away."""
+    """Permissions by tool name (`shell.run`, `file.*`): `approve` asks the person first, `deny` takes the tool away,
+    and `policy` says which calls of a tool are allowed, asked about or denied."""
 
     approve: list[str] = []
     deny: list[str] = []
+    policy: dict[str, Rules] = {}
     mcp_servers: dict[str, McpServer] = {}
 
 
 class Research(Section):
-    """Where `internet.research` looks: the web, a SearXNG instance, or a folder of documents."""
+    """Where `internet.research` looks: the web, a SearXNG instance, or a folder of documents. Pages are fetched from
+    public addresses only, and from `allow_hosts` (`wiki.local`, `127.0.0.1:8080`)."""
 
     provider: Literal["ddgs", "searxng", "corpus"] = "ddgs"
     searxng_url: str | None = None
     corpus_dir: Path | None = None
+    allow_hosts: list[str] = []
+    max_pages: int = Field(6, ge=1, le=100)  # that one search visits
+    page_timeout_s: float = Field(15, gt=0)
+    respect_robots: bool = True
 
 
 class Device(Section):
@@ -190,7 +211,8 @@ class Settings(BaseSettings):
         """The values that must not be written down."""
         hidden = [self.api_key] if self.api_key else []
         hidden += self.serve.tokens.values()
-        hidden += [value for server in self.tools.mcp_servers.values() for value in server.env.values()]
+        for server in self.tools.mcp_servers.values():
+            hidden += [*server.env.values(), *server.headers.values()]
         return [secret.get_secret_value() for secret in hidden]
 
     @classmethod
@@ -232,13 +254,18 @@ class Settings(BaseSettings):
     def _check(cls, place: str, values: Values, *, whole: bool = False) -> Self:
         """The settings that `values` give. What is missing is an error only in the whole: another place may have it."""
         try:
-            return cls.model_validate(values)
+            settings = cls.model_validate(values)
         except ValidationError as error:
             for problem in error.errors(include_url=False, include_input=False):
                 if whole or problem["type"] != "missing":
                     loc = tuple(str(part) for part in problem["loc"])
                     raise cls._explained(place, loc, problem["type"], problem["msg"]) from None
             return cls()
+        for name, server in settings.tools.mcp_servers.items() if whole else ():
+            if (server.command is None) == (server.url is None):
+                said = ".command is missing, or url" if server.command is None else " has a command and a url"
+                raise ConfigError(f"{place}: tools.mcp_servers.{name}{said}", hint="give it one of the two")
+        return settings
 
     @classmethod
     def _explained(cls, place: str, loc: tuple[str, ...], kind: str, message: str) -> ConfigError:
@@ -304,8 +331,8 @@ def _merge(strong: Values, weak: Values) -> Values:
 
 def _keys(model: type[BaseModel], loc: tuple[str, ...]) -> list[str]:
     """The keys that are known at `loc`."""
-    if loc and loc[0] == "mcp_servers":
-        return list(McpServer.model_fields)
+    if loc and loc[0] in ("mcp_servers", "policy"):
+        return list((McpServer if loc[0] == "mcp_servers" else Rules).model_fields)
     if not loc:
         return [field.alias or name for name, field in model.model_fields.items()]
     section = model.model_fields[loc[0]].annotation

@@ -152,7 +152,7 @@ def _rule(settings: Settings, tool: Tool) -> Rule:
 
     if any(fnmatchcase(tool.name, glob) for glob in settings.tools.deny):
         return "denied"
-    if tool.approve or any(fnmatchcase(tool.name, glob) for glob in settings.tools.approve):
+    if tool.ask or any(fnmatchcase(tool.name, glob) for glob in settings.tools.approve):
         return "asks first"
     return "free"
 

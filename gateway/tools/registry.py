@@ -1,27 +1,29 @@
 """A tool is one function: `@tool` turns it into something that the Coordinator can offer, check and run.
 
-    class Args(BaseModel):
-        path: str = Field(description="file to read, relative to the workspace")
+    @tool("text.count", effect=Effect.READ)
+    async def count(text: Annotated[str, "the text whose words are counted"], ctx: ToolContext) -> str:
+        '''Count the words of a text.'''
+        return f"{len(text.split())} words"
 
-    @tool("file.read", effect=Effect.READ, deadline_s=10)
-    async def file_read(args: Args, ctx: ToolContext) -> ToolResult:
-        '''Read a file of the workspace.'''
-
-The docstring's first paragraph is what models are told; the pydantic model is the schema of its arguments.
+The docstring's first paragraph is what models are told; the parameters with their type hints are the schema of its
+arguments. Where these need more than that (checks, narrowing), the first parameter is a pydantic model of them all. The
+context is passed to the parameter of its type, if there is one. What is not a ToolResult becomes one (`as_result`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from gateway.engine.ports import Artifacts, Effect, Json, Reconciliation
 from gateway.errors import ConfigError, ToolError
@@ -79,13 +81,27 @@ class Situation:
         return self.request if self.whole else "; ".join(self.goals)
 
 
+class Touches(StrEnum):
+    """What a tool reads or changes."""
+
+    WORKSPACE = "workspace"
+    HOME = "home"
+    PROGRAMS = "programs"  # starts them: they may touch whatever the user may
+    NETWORK = "network"  # what comes from there was written by strangers
+
+
 Schema = dict[str, Any]
 Run = Callable[[Any, ToolContext], Awaitable[ToolResult]]
+Subject = Callable[[Any, ToolContext], str]
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A registered tool. `effect` is a value, or a function of the parsed arguments."""
+    """A registered tool. `effect` is a value, or a function of the parsed arguments.
+
+    `ask`: a person is asked before each call, unless the configuration allows it. `subject` gives the text that the
+    configuration's patterns are matched with; by default the first argument. It must be canonical: `./a` and `a` one.
+    """
 
     name: str
     description: str
@@ -93,7 +109,9 @@ class Tool:
     run: Run
     effect: Effect | Callable[[Any], Effect]
     deadline_s: float = 30.0
-    approve: bool = False
+    touches: tuple[Touches, ...] = ()
+    ask: bool = False
+    subject: Subject | None = None
     narrow: Callable[[Schema, ToolContext, Situation], Schema] | None = None
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None
@@ -120,22 +138,75 @@ def tool(
     *,
     effect: Effect | Callable[[Any], Effect],
     deadline_s: float = 30.0,
-    approve: bool = False,
+    touches: tuple[Touches, ...] = (),
+    ask: bool = False,
+    subject: Subject | None = None,
     narrow: Callable[[Schema, ToolContext, Situation], Schema] | None = None,
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None,
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None,
-) -> Callable[[Run], Tool]:
+) -> Callable[[Callable[..., Any]], Tool]:
     """Declare a tool: see the module's example."""
 
-    def declare(run: Run) -> Tool:
-        hints = get_type_hints(run)
-        first = next(iter(inspect.signature(run).parameters))
+    def declare(run: Callable[..., Any]) -> Tool:
         description = inspect.cleandoc(run.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         if not description:
             raise ConfigError(f"tool {name} has no docstring: models are told what it does from there")
-        return Tool(name, description, hints[first], run, effect, deadline_s, approve, narrow, undo, reconcile)
+        args, adapted = _adapted(name, run)
+        return Tool(
+            name, description, args, adapted, effect, deadline_s, touches, ask, subject, narrow, undo, reconcile
+        )
 
     return declare
+
+
+def _adapted(name: str, run: Callable[..., Any]) -> tuple[type[BaseModel], Run]:
+    """The model of the function's arguments, and the function with a tool's face."""
+    hints = get_type_hints(run, include_extras=True)
+    parameters = [
+        each for each in inspect.signature(run).parameters.values() if hints.get(each.name) is not ToolContext
+    ]
+    context = next((each for each, hint in hints.items() if hint is ToolContext and each != "return"), None)
+    first = hints.get(parameters[0].name) if parameters else None
+    whole = isinstance(first, type) and issubclass(first, BaseModel)
+    fields: dict[str, Any] = {}
+    for each in () if whole else parameters:
+        if each.name not in hints:
+            raise ConfigError(f"tool {name}: its parameter {each.name} has no type hint, which its schema is made from")
+        fields[each.name] = (_described(hints[each.name]), ... if each.default is each.empty else each.default)
+    args: type[BaseModel] = first if whole else create_model("Arguments", **fields)  # type: ignore[assignment]
+
+    async def adapted(given: BaseModel, ctx: ToolContext) -> ToolResult:
+        values: dict[str, Any] = {key: getattr(given, key) for key in fields}
+        if whole:
+            values[parameters[0].name] = given
+        if context is not None:
+            values[context] = ctx
+        if inspect.iscoroutinefunction(run):
+            return as_result(await run(**values))
+        return as_result(await asyncio.to_thread(run, **values))
+
+    return args, adapted
+
+
+def _described(hint: Any) -> Any:
+    """`Annotated[str, "what it is"]` with the text as the field's description."""
+    if get_origin(hint) is not Annotated:
+        return hint
+    base, *notes = get_args(hint)
+    said = [Field(description=note) if isinstance(note, str) else note for note in notes]
+    return Annotated[base, *said] if said else base
+
+
+def as_result(value: Any) -> ToolResult:
+    """A text is the result's text; other plain data is shown as JSON, and is `data` where it is a mapping."""
+    if isinstance(value, ToolResult):
+        return value
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    if isinstance(value, str) or value is None:
+        return ToolResult(text=value or "done")
+    text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
+    return ToolResult(text=text, data=json.loads(text) if isinstance(value, dict) else {})
 
 
 class Registry:

@@ -87,7 +87,7 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
             tool = self._registry.get(given.tool)
             effect = self._effect(given)
             again = due.repeats and effect is Effect.ONCE  # which `--yes` does not answer: nothing is done twice
-            if again or self._needs_approval(given.tool, tool.approve):
+            if again or self._needs_approval(given.tool, tool.ask):
                 already = " It was done in the first attempt already." if again else ""
                 question = f"{approval(given)}{already}"
                 answer = await visit.ask("approve", question, options=("yes", "no"))

@@ -41,7 +41,7 @@ async def refuse(args: Args, ctx: ToolContext) -> ToolResult:
     raise ToolError("not today")
 
 
-@tool("test.spend", effect=Effect.ONCE, approve=True)
+@tool("test.spend", effect=Effect.ONCE, ask=True)
 async def spend(args: Args, ctx: ToolContext) -> ToolResult:
     """Spend money."""
     with (ctx.workspace / "spent").open("a") as file:

@@ -96,7 +96,7 @@ async def note(args: Args, ctx: ToolContext) -> ToolResult:
     return ToolResult(text="noted", data={"changed": "note.txt was written"})
 
 
-@tool("world.pay", effect=Effect.ONCE, approve=True)
+@tool("world.pay", effect=Effect.ONCE, ask=True)
 async def pay(args: Args, ctx: ToolContext) -> ToolResult:
     """Pay."""
     World(ctx.workspace).do(f"pay {args.what}")

@@ -63,7 +63,7 @@ async def leak(args: Args, ctx: ToolContext) -> ToolResult:
     return ToolResult(text=f"key {SECRET} and configured-secret-1", data={"key": SECRET, "configured-secret-1": 1})
 
 
-@tool("test.spend", effect=Effect.ONCE, approve=True)
+@tool("test.spend", effect=Effect.ONCE, ask=True)
 async def spend(args: Args, ctx: ToolContext) -> ToolResult:
     """Spend money."""
     with (ctx.workspace / "spent").open("a") as file:

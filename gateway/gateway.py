@@ -14,7 +14,6 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +30,7 @@ from gateway.errors import ModelUnavailable, ToolError, UsageError
 from gateway.redact import redactor
 from gateway.sessions import check_session, one_at_a_time
 from gateway.stream import Narrator, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
+from gateway.tools.policy import Policy
 from gateway.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Gateway:
             return self._registry()
         from gateway.tools.discovery import builtin_registry
 
-        return builtin_registry()
+        return builtin_registry(self.home)
 
     async def run(
         self,
@@ -183,8 +183,8 @@ class Gateway:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "arguments"
             raise UsageError(f"{name}: {place}: {first['msg']}", hint=f"echelon tools show {name}") from None
-        if any(fnmatchcase(name, glob) for glob in self.settings.tools.deny):
-            raise UsageError(f"the configuration denies {name}", hint="see tools.deny in the configuration")
+        if Policy(self.settings.public()["tools"]).denies(name):
+            raise UsageError(f"the configuration denies {name}", hint="see tools.deny and tools.policy there")
         context = self._context(f"{name} {json.dumps(args, ensure_ascii=False)}", session, direct=True)
         pins = collect(self._folders("prompts"), self._folders("recipes"))
         return await self._begin(context, TurnState.calling(name, dict(args)), pins, on_event)

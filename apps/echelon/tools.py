@@ -148,13 +148,12 @@ def _effect(tool: Tool) -> str:
 
 def _rule(settings: Settings, tool: Tool) -> Rule:
     """What the configuration says about its use."""
-    from fnmatch import fnmatchcase
+    from gateway.tools.policy import Policy, Verdict
 
-    if any(fnmatchcase(tool.name, glob) for glob in settings.tools.deny):
-        return "denied"
-    if tool.ask or any(fnmatchcase(tool.name, glob) for glob in settings.tools.approve):
-        return "asks first"
-    return "free"
+    policy = Policy(settings.public()["tools"])
+    said: dict[Verdict, Rule] = {Verdict.ALLOW: "free", Verdict.ASK: "asks first", Verdict.DENY: "denied"}
+    general = policy.in_general(tool)
+    return "by its arguments" if policy.by_arguments(tool.name) and general is not Verdict.DENY else said[general]
 
 
 def _plain(value: Any) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from gateway.engine.journal import CallFailed, Visit
 from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.tools.policy import Policy, Verdict, denied
+from gateway.tools.registry import Tool, Touches
 from gateway.turn.parts import Parts
 from gateway.turn.sections import arguments
 from gateway.turn.state import Entry, Pending, TurnContext, TurnState
@@ -28,10 +30,12 @@ class Ran:
 
 @dataclass(frozen=True)
 class Due:
-    """A call that is due; `repeats` where an earlier attempt of the turn has made the very same one."""
+    """A call that is due; `repeats` where an earlier attempt of the turn has made the very same one, `strangers` where
+    the turn has read what the network gave."""
 
     call: Pending
     repeats: bool
+    strangers: bool
 
 
 class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
@@ -44,12 +48,14 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
         self._programs = parts.programs
         self._registry = parts.registry
         self._context = context
+        self._policy = Policy(context.settings.get("tools", {}))
 
     def build_input(self, state: TurnState, context: TurnContext) -> Due:
         call = state.pending
         assert call is not None
         made = any((each.tool, each.args, each.ok) == (call.tool, call.args, True) for each in state.entries)
-        return Due(call, made and bool(state.verdicts))
+        strangers = any(self._reads_strangers(each.tool) for each in state.entries)
+        return Due(call, made and bool(state.verdicts), strangers)
 
     async def execute(self, due: Due, visit: Visit) -> Ran:
         given = due.call
@@ -86,11 +92,13 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
         try:
             tool = self._registry.get(given.tool)
             effect = self._effect(given)
+            verdict = await self._verdict(tool, given, visit)
+            if verdict is Verdict.DENY:
+                raise denied(tool, given.args)
+            asks = verdict is Verdict.ASK and not (self._context.assume_yes and not due.strangers)
             again = due.repeats and effect is Effect.ONCE  # which `--yes` does not answer: nothing is done twice
-            if again or self._needs_approval(given.tool, tool.ask):
-                already = " It was done in the first attempt already." if again else ""
-                question = f"{approval(given)}{already}"
-                answer = await visit.ask("approve", question, options=("yes", "no"))
+            if asks or again:
+                answer = await visit.ask("approve", self._question(due, again), options=("yes", "no"))
                 if answer != "yes":
                     return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}
             result = await visit.call(f"tool.{given.tool}", given.args, effect=effect)
@@ -111,22 +119,48 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
         except ValueError:
             return None
 
-    def _needs_approval(self, name: str, declared: bool) -> bool:
-        listed = self._context.settings.get("tools", {}).get("approve", [])
-        return not self._context.assume_yes and (declared or any(fnmatchcase(name, glob) for glob in listed))
+    async def _verdict(self, tool: Tool, given: Pending, visit: Visit) -> Verdict:
+        """By name alone where that settles it; what a call's paths lead to is looked at outside."""
+        general = self._policy.in_general(tool)
+        if general is Verdict.DENY or not self._policy.by_arguments(tool.name):
+            return general
+        return Verdict(await visit.call("tools.policy", {"tool": tool.name, "args": given.args}))
+
+    def _question(self, due: Due, again: bool) -> str:
+        parts = [approval(due.call)]
+        if again:
+            parts.append("It was done in the first attempt already.")
+        if due.strangers and self._context.assume_yes and not again:
+            parts.append(
+                "This turn has read texts of others, which may be what asks for it: --yes does not answer here."
+            )
+        return " ".join(parts)
+
+    def _reads_strangers(self, name: str) -> bool:
+        return name in self._registry and Touches.NETWORK in self._registry.get(name).touches
 
 
 def approval(call: Pending) -> str:
     """The question whether a call may be made, with exactly what it would do: short arguments on its line, long texts
     whole, each below its name."""
-    short = arguments(call.args, ON_LINE)
+    short = visible(arguments(call.args, ON_LINE))
     if len(json.dumps(call.args, ensure_ascii=False)) <= ON_LINE:
         return f"Run {call.tool} {short}?"
     lines = [f"Run {call.tool} with these arguments?"]
     for key, value in call.args.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2))
         lines += [f"{key}:", *(f"  {line}" for line in text.splitlines())] if "\n" in text else [f"{key}: {text}"]
     return "\n".join(lines)
+
+
+def visible(text: str) -> str:
+    """The text with what a terminal would obey or hide (control characters, marks of direction, what has no width)
+    written out, as `\\u202e`: a person must see what is approved."""
+    hidden = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+    return "".join(
+        each if each in "\n\t" or unicodedata.category(each) not in hidden else each.encode("unicode_escape").decode()
+        for each in text
+    )
 
 
 class Undo(Node[TurnState, TurnContext, Entry, None]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
 
@@ -12,6 +11,7 @@ from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Artifacts, Json
 from gateway.llm.packer import Section
+from gateway.tools.policy import Policy
 from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.operations import load_result
 from gateway.turn.parts import Parts
@@ -254,8 +254,8 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
 
 def allowed_tools(parts: Parts, context: TurnContext) -> list[str]:
     """The tools that the configuration does not deny, sorted."""
-    denied = context.settings.get("tools", {}).get("deny", [])
-    return [name for name in parts.registry.names() if not any(fnmatchcase(name, glob) for glob in denied)]
+    policy = Policy(context.settings.get("tools", {}))
+    return [name for name in parts.registry.names() if not policy.denies(name)]
 
 
 def latest_candidate(state: TurnState) -> TurnState:

@@ -10,13 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gateway.engine.files import write_atomically
 from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
 from gateway.errors import StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
 from gateway.tools.code.source_text import decode
+from gateway.tools.policy import Policy
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
 from gateway.tools.workspace import MAX_FILES, Workspace
 from gateway.turn.state import TurnContext
@@ -49,7 +50,7 @@ def turn_folder(home: Path, session: str, turn: int) -> Path:
 
 def turn_operations(place: Place, context: TurnContext, registry: Registry, model: Model) -> dict[str, Operation]:
     """Every operation that a turn may call, by name: `model.complete`, `turn.*`, `tools.schemas`,
-    and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
+    `tools.policy`, and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
     told = _Told(place, context)
     operations = [
         replace(model_operation(model), charge=charge_of),
@@ -57,6 +58,7 @@ def turn_operations(place: Place, context: TurnContext, registry: Registry, mode
         Operation("turn.documents", told.documents, Effect.READ, deadline_s=30),
         Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
         Operation("tools.schemas", _schemas(registry, told), Effect.READ, deadline_s=30),
+        Operation("tools.policy", _policy(registry, told), Effect.READ, deadline_s=30),
     ]
     for tool in registry:
         operations.append(_tool(tool, told))
@@ -206,15 +208,31 @@ def _schemas(registry: Registry, told: _Told) -> Any:
     return schemas
 
 
+def _policy(registry: Registry, told: _Told) -> Any:
+    policy = Policy(told.context.settings.get("tools", {}))
+
+    async def verdict(args: Json, scope: Scope) -> Json:
+        """Whether a call may be made, "allow", "ask" or "deny": what its paths lead to decides, too."""
+        tool = registry.get(args["tool"])
+        parsed = _parsed(tool, args["args"])
+        given = {**parsed.model_dump(mode="json"), **args["args"]}  # as they were given, where they were
+        return (await asyncio.to_thread(policy.verdict, tool, given, told.tool_context(scope))).value
+
+    return verdict
+
+
+def _parsed(tool: Tool, args: Json) -> BaseModel:
+    try:
+        return tool.args.model_validate(args)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ToolError(f"{tool.name}: {place or 'arguments'}: {first['msg']}") from error
+
+
 def _tool(tool: Tool, told: _Told) -> Operation:
     async def run(args: Json, scope: Scope) -> Json:
-        try:
-            parsed = tool.args.model_validate(args)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise ToolError(f"{tool.name}: {place or 'arguments'}: {first['msg']}") from error
-        return _bounded(await tool.run(parsed, told.tool_context(scope))).model_dump()
+        return _bounded(await tool.run(_parsed(tool, args), told.tool_context(scope))).model_dump()
 
     reconcile = None
     if tool.reconcile is not None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from echelon.output.shape import Number, Shape
 
-Rule = Literal["free", "asks first", "denied"]
+Rule = Literal["free", "asks first", "denied", "by its arguments"]
 """What the configuration says about its use."""
 
 

@@ -1,0 +1,113 @@
+"""What the configuration says about a tool call: allowed, asked about, or denied.
+
+    tools:
+      deny: [git.*]                   # takes tools away
+      approve: [file.write]           # asks before every call
+      policy:
+        shell.run: {allow: [pytest*], ask: ["*"], deny: ["*--force*"]}
+        file.*: {deny: [secrets/*], ask: [path=docs/*]}
+
+For one call: `deny` before `allow`, `allow` before `ask`; where nothing matches, `approve`, then what the tool
+declares. A pattern is matched, as a whole and with `*` and `?` alone, with the call's subject (what it is about, in the
+tool's canonical form: a command, a path), or as `argument=pattern` with one argument as it was given.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from gateway.engine.ports import Json
+from gateway.errors import ToolError
+from gateway.tools.registry import Tool, ToolContext
+
+_ARGUMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+class Verdict(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Policy:
+    """The rules of a configuration's `tools` section, given as plain data."""
+
+    def __init__(self, tools: Mapping[str, Any]) -> None:
+        self._denied = tuple(tools.get("deny", ()))
+        self._approved = tuple(tools.get("approve", ()))
+        self._rules: Mapping[str, Mapping[str, list[str]]] = tools.get("policy", {})
+
+    def denies(self, name: str) -> bool:
+        """Whether the tool is taken away: no call of it can be allowed."""
+        rules = self._rules_for(name)
+        return _any(name, self._denied) or ("*" in rules["deny"])
+
+    def by_arguments(self, name: str) -> bool:
+        """Whether it depends on a call's arguments what may be done."""
+        return any(self._rules_for(name).values())
+
+    def in_general(self, tool: Tool) -> Verdict:
+        """For a call that no pattern speaks of."""
+        if self.denies(tool.name):
+            return Verdict.DENY
+        return Verdict.ASK if tool.ask or _any(tool.name, self._approved) else Verdict.ALLOW
+
+    def verdict(self, tool: Tool, args: Mapping[str, Json], ctx: ToolContext) -> Verdict:
+        """For one call with valid arguments. Raises ToolError where its subject cannot be told."""
+        general = self.in_general(tool)
+        if general is Verdict.DENY or not self.by_arguments(tool.name):
+            return general
+        rules = self._rules_for(tool.name)
+        subject = subject_of(tool, args, ctx)
+        for kind in (Verdict.DENY, Verdict.ALLOW, Verdict.ASK):
+            if any(_speaks_of(pattern, subject, args) for pattern in rules[kind]):
+                return kind
+        return general
+
+    def _rules_for(self, name: str) -> dict[str, list[str]]:
+        """The patterns of every entry whose name matches the tool's."""
+        mine = [rules for glob, rules in self._rules.items() if fnmatchcase(name, glob)]
+        return {kind: [each for rules in mine for each in rules.get(kind, ())] for kind in Verdict}
+
+
+def subject_of(tool: Tool, args: Mapping[str, Json], ctx: ToolContext) -> str:
+    """What the call is about, in one text: as the tool says, else its first argument."""
+    if tool.subject is not None:
+        return tool.subject(tool.args.model_validate(args), ctx)
+    return _text(next(iter(args.values()), ""))
+
+
+def _speaks_of(pattern: str, subject: str, args: Mapping[str, Json]) -> bool:
+    named = _ARGUMENT.fullmatch(pattern)
+    if named is not None and named[1] in args:
+        return _glob(named[2]).fullmatch(_text(args[named[1]])) is not None
+    return _glob(pattern).fullmatch(subject) is not None
+
+
+@lru_cache(maxsize=512)
+def _glob(pattern: str) -> re.Pattern[str]:
+    """`*` is any text and `?` any character, also across lines; brackets are themselves, as they stand in commands."""
+    parts = {"*": ".*", "?": "."}
+    return re.compile("".join(parts.get(each, re.escape(each)) for each in pattern), re.DOTALL)
+
+
+def _any(name: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def denied(tool: Tool, args: Mapping[str, Json]) -> ToolError:
+    """The error of a call that may not be made."""
+    shown = json.dumps(args, ensure_ascii=False)[:200]
+    return ToolError(
+        f"the configuration denies {tool.name} {shown}", hint="see tools.deny and tools.policy in the configuration"
+    )

@@ -1,0 +1,77 @@
+"""What the configuration allows, asks about and denies, in whole turns."""
+
+from __future__ import annotations
+
+import pytest
+from workbench import Bench, answer, call, done, plan
+
+from gateway.engine.state import Status
+from gateway.errors import UsageError
+from gateway.turn.coordinator import visible
+
+RULES = {"policy": {"test.spend": {"allow": ["bread*"], "deny": ["*gold*"], "ask": ["*"]}}}
+
+
+def spent(bench: Bench) -> str:
+    path = bench.workspace / "spent"
+    return path.read_text() if path.exists() else ""
+
+
+async def test_a_call_that_a_pattern_allows_is_made_at_once(bench: Bench) -> None:
+    gateway = bench.open(plan(), call("test.spend", what="bread and salt"), done(), answer(), tools=RULES)
+    assert (await gateway.run("Buy bread")).status is Status.COMPLETE
+    assert spent(bench) == "x"
+
+
+async def test_a_call_that_a_pattern_denies_is_an_error_that_the_model_sees(bench: Bench) -> None:
+    script = (plan(), call("test.spend", what="some gold"), done(), answer())
+    gateway = bench.open(*script, tools=RULES, assume_yes=True)
+    turn = await gateway.run("Buy gold")
+    assert spent(bench) == ""
+    assert "the configuration denies test.spend" in turn.context.read_text()
+    assert "the configuration denies test.spend" in str(bench.model.asked[-2])
+
+
+async def test_what_no_pattern_allows_is_asked_about_and_replays(bench: Bench) -> None:
+    gateway = bench.open(plan(), call("test.spend", what="a car"), done(), answer(), tools=RULES)
+    turn = await gateway.run("Buy a car")
+    assert turn.waiting is not None and turn.waiting.question == 'Run test.spend {"what": "a car"}?'
+    assert spent(bench) == ""
+    turn = await gateway.answer(turn.run_id, "yes")
+    assert (turn.status, spent(bench)) == (Status.COMPLETE, "x")
+    replayed = await gateway.replay(turn.run_id)
+    assert replayed.finished and not replayed.differing and spent(bench) == "x"
+
+
+async def test_a_tool_that_is_denied_altogether_is_not_offered(bench: Bench) -> None:
+    gateway = bench.open(
+        plan(), call("test.say", what="a"), done(), answer(), tools={"policy": {"test.spend": {"deny": ["*"]}}}
+    )
+    await gateway.run("Say something")
+    assert "test.spend" not in str(bench.model.asked[1])
+    with pytest.raises(UsageError, match="denies test.spend"):
+        await gateway.call_tool("test.spend", {})
+
+
+async def test_yes_does_not_answer_for_what_strangers_wrote(bench: Bench) -> None:
+    script = (plan(), call("test.fetch", what="page"), call("test.spend"), done(), answer())
+    gateway = bench.open(*script, assume_yes=True)
+    turn = await gateway.run("Read the page")
+    assert turn.waiting is not None and "--yes does not answer" in turn.waiting.question
+    assert spent(bench) == ""
+    assert (await gateway.answer(turn.run_id, "no")).status is Status.COMPLETE
+    assert spent(bench) == ""
+
+
+async def test_yes_answers_where_no_stranger_was_read_and_what_is_allowed_is_not_asked_after_one(bench: Bench) -> None:
+    gateway = bench.open(plan(), call("test.spend"), done(), answer(), assume_yes=True)
+    assert (await gateway.run("Spend")).status is Status.COMPLETE
+    script = (plan(), call("test.fetch"), call("test.spend", what="bread"), done(), answer())
+    gateway = bench.open(*script, tools=RULES, assume_yes=True)
+    assert (await gateway.run("Read and buy")).status is Status.COMPLETE
+    assert spent(bench) == "xx"
+
+
+def test_what_a_terminal_would_obey_or_hide_is_written_out() -> None:
+    assert visible("a\x1b[2Kb\u202ec\u200bd\re") == r"a\x1b[2Kb\u202ec\u200bd\re"
+    assert visible("plain – text\n\twith ümlauts 中") == "plain – text\n\twith ümlauts 中"

@@ -34,6 +34,18 @@ def examples(programs: Mapping[str, Program], room: int = ROOM) -> str:
     return "\n\n".join(shown)
 
 
+def shown_for(programs: Mapping[str, Program]) -> dict[str, set[str]]:
+    """The types whose examples have a goal, by the goal."""
+    found: dict[str, set[str]] = {}
+    for task_type, program in programs.items():
+        for example in program.examples:
+            tasks = [(task_type, example.asked), *(each for task in example.then for each in task.items())]
+            for name, goals in tasks:
+                for goal in goals:
+                    found.setdefault(goal, set()).add(name)
+    return found
+
+
 def _in_turns(programs: Mapping[str, Program]) -> Iterator[tuple[str, Example]]:
     rounds = zip_longest(*([(name, each) for each in programs[name].examples] for name in sorted(programs)))
     for each in rounds:

@@ -97,6 +97,7 @@ class _Told:
             turn=self.place.turn,
             now=scope.clock.now(),
             settings=self.context.settings,
+            call=scope.call_id,
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:

@@ -10,6 +10,7 @@ from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
 from gateway.llm.decisions import Check
 from gateway.tools.fulltext import terms
+from gateway.turn import few_shot
 from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.parts import Parts
 from gateway.turn.sections import sections
@@ -40,6 +41,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
         self._programs = parts.programs
         self._context = context
         self._asker = asker
+        self._shown = few_shot.shown_for(parts.programs)
 
     def build_input(self, state: TurnState, context: TurnContext) -> TurnState:
         return state
@@ -70,7 +72,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             type="PLANNER_DECISION",
             check=_once(self._objection),  # "say it after me" is a request, too: said again, it is taken
         )
-        return Planned(self._asked_for(Plan(**asked.value)), asked)
+        return Planned(self._asked_for(self._of_its_type(Plan(**asked.value))), asked)
 
     def spent(self, output: Planned) -> Mapping[str, float]:
         return {"plans": 1, "steps": 0 if output.asked is None else 1}
@@ -84,6 +86,15 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
             cursor = program.start()
             state = state.with_(cursor=cursor, task=TaskState.of(program, cursor), escalated="", response=None)
         return counted(state, asked)
+
+    def _of_its_type(self, plan: Plan) -> Plan:
+        """The plan with the type whose example has one of its goals word for word, and no other type's: a small model
+        copies the right goal, and may still name another type for it."""
+        owners = [self._shown.get(goal, set()) for goal in plan.goals]
+        others = {next(iter(each)) for each in owners if len(each) == 1} - {plan.task_type}
+        if len(others) != 1 or any(plan.task_type in each for each in owners):
+            return plan
+        return plan.model_copy(update={"task_type": others.pop()})
 
     def _asked_for(self, plan: Plan) -> Plan:
         """The plan with each goal once, and without tasks that the request does not ask for: one that does has a word

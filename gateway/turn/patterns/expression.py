@@ -7,12 +7,12 @@ compiles. What is not there is undefined, and undefined does not hold.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import ChainableUndefined, TemplateError, nodes
+from jinja2 import ChainableUndefined, TemplateError, nodes, pass_environment
 from jinja2.environment import TemplateExpression
 from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import Undefined
@@ -70,7 +70,14 @@ def _environment() -> _DataEnvironment:
     environment = _DataEnvironment(undefined=ChainableUndefined)
     environment.globals.clear()
     environment.filters = {name: run for name, run in environment.filters.items() if name in _PURE_FILTERS}
+    environment.filters["last"] = pass_environment(_last)
     return environment
+
+
+def _last(environment: _DataEnvironment, values: Iterable[Any]) -> Any:
+    """Jinja2's own takes sequences only, and what `selectattr` gives is none."""
+    every = list(values)
+    return every[-1] if every else environment.undefined("there is no last one of nothing")
 
 
 class Expression:

@@ -84,3 +84,17 @@ async def test_where_no_candidate_passes_the_code_is_as_it_was(bench: Bench, pro
     turn = await bench.open(plan(task_type="code_modify"), *wrong).run("The last page is missing")
     assert turn.status is not Status.COMPLETE
     assert code_of(bench) == CODE
+
+
+async def test_results_that_a_test_made_up_are_taken_out_without_asking_a_model(bench: Bench) -> None:
+    right = {"answer": "def double(n):\n    return 2 * n\n"}
+    wrong = "def test_double():\n    assert double(2) == 4\n    assert double(3) == 7\n"
+    test = {"answer": f"from double import double\n\n\n{wrong}"}
+    repairs = ({"answer": "def double(n):\n    return n + 4\n"}, {"answer": "def double(n):\n    return 7\n"})
+    gateway = bench.open(plan("write double.py", task_type="code_create"), right, test, *repairs, answer())
+    turn = await gateway.run("Write double.py with a function double(n).")
+    assert turn.status is Status.COMPLETE
+    assert (bench.workspace / "double.py").read_text() == right["answer"]
+    assert "assert double(2) == 4" in (bench.workspace / "test_double.py").read_text()
+    assert "== 7" not in (bench.workspace / "test_double.py").read_text()
+    assert len(bench.model.asked) == 6  # plan, code, test, two repairs, response

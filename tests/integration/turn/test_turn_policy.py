@@ -49,7 +49,7 @@ async def test_a_tool_that_is_denied_altogether_is_not_offered(bench: Bench) -> 
     )
     await gateway.run("Say something")
     assert "test.spend" not in str(bench.model.asked[1])
-    with pytest.raises(UsageError, match="denies test.spend"):
+    with pytest.raises(UsageError, match=r"denies test\.spend"):
         await gateway.call_tool("test.spend", {})
 
 

@@ -103,3 +103,15 @@ async def test_a_task_of_n_calls_takes_at_most_n_and_three_model_calls(bench: Be
     assert (turn.status, turn.usage["model_calls"]) == (Status.COMPLETE, 3 + 3)
     chosen = (plan(), call("test.say", what="a"), done(), answer())
     assert (await bench.open(*chosen).run("Say it")).usage["model_calls"] == 1 + 3
+
+
+async def test_a_goal_that_is_one_types_example_goes_to_that_type(bench: Bench) -> None:
+    front = "task_type: {0}\ndescription: to {0}\nmax_steps: 2\nexamples:\n  - request: Please {0}.\n    goals: [{1}]\n"
+    for name, goal in (("whisper", "say it softly"), ("shout", "say it loudly")):
+        bench.pattern(name, f"---\n{front.format(name, goal)}---\n1. CALL test.say with {{what: {name}}}\n")
+    gateway = bench.open(plan("tell them", "say it loudly", task_type="whisper"), answer())
+    turn = await gateway.run("Tell them, loudly")
+    assert "EXECUTE · `shout`" in turn.context.read_text()
+    gateway = bench.open(plan("say it softly", "say it loudly", task_type="whisper"), answer())
+    turn = await gateway.run("Tell them twice")
+    assert "EXECUTE · `whisper`" in turn.context.read_text()

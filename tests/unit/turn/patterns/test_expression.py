@@ -27,6 +27,8 @@ SCOPE = Scope(
         ("last.text.upper", None),
         ("last.__class__", None),
         ("1 // 0", None),
+        ("(results | selectattr('args.target') | last).args.target", "t.py"),
+        ("results | selectattr('args.nothing') | last", None),
     ],
 )
 def test_the_value_is_that_of_the_data_or_none(source: str, value: object) -> None:

@@ -13,6 +13,8 @@ from echelon import options
 from echelon.terminal import put, put_json, put_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from echelon.output.tool import Rule
     from gateway import Settings
     from gateway.tools.registry import Tool
@@ -26,12 +28,19 @@ def tools() -> None:
     """Tools: list them, show one with its arguments, call one."""
 
 
-@tools.command("list", epilog="\b\nExamples:\n  echelon tools list\n  echelon tools list --json\n")
+@tools.command(
+    "list", epilog="\b\nExamples:\n  echelon tools list\n  echelon tools list --json\n  echelon tools list --markdown\n"
+)
+@click.option("--markdown", is_flag=True, help="As a table for a document, with what each tool declares.")
 @options.as_json
 @options.home
-def list_tools(settings: Settings, as_json: bool) -> None:
+def list_tools(settings: Settings, as_json: bool, markdown: bool) -> None:
     """List the tools, what they do to the world, and whether the configuration denies them or asks first."""
     from echelon.output.tool import ToolRow
+
+    if markdown:
+        put(table(_tools(settings)))
+        return
 
     found = [
         ToolRow(name=tool.name, effect=_effect(tool), rule=_rule(settings, tool), description=tool.description)
@@ -131,6 +140,16 @@ def call(
         no_input=no_input,
         assume_yes=assume_yes,
     )
+
+
+def table(found: Iterable[Tool]) -> str:
+    """What tools declare, as a Markdown table; `architecture/tools.md` has it."""
+    rows = ["| tool | effect | touches | deadline | asks | undone | what it does |", "|---|---|---|--:|---|---|---|"]
+    for tool in found:
+        asks, undone = ("yes" if each else "" for each in (tool.ask, tool.undo is not None))
+        cells = (f"`{tool.name}`", _effect(tool), ", ".join(tool.touches), f"{tool.deadline_s:g} s", asks, undone)
+        rows.append(f"| {' | '.join(cells)} | {tool.description.replace('|', chr(92) + '|')} |")
+    return "\n".join(rows)
 
 
 def _tools(settings: Settings) -> list[Tool]:

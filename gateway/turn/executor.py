@@ -12,6 +12,7 @@ from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Artifacts, Json
 from gateway.llm.packer import Section
 from gateway.tools.policy import Policy
+from gateway.tools.shortlist import shortlist
 from gateway.turn.asking import Asked, Asker, counted
 from gateway.turn.operations import load_result
 from gateway.turn.parts import Parts
@@ -31,7 +32,7 @@ from gateway.turn.patterns.decision import (
 )
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.program import Program
-from gateway.turn.question import argument_lines, is_code, skeleton, text_question
+from gateway.turn.question import argument_lines, is_code, skeleton, text_question, told
 from gateway.turn.sections import sections
 from gateway.turn.state import Entry, Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
@@ -215,7 +216,7 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
     ) -> dict[str, Any]:
         """The argument schemas of the tools that the moves may call, narrowed to what there is."""
         allowed = dict.fromkeys(allowed_tools(self._parts, self._context))
-        wanted = sorted({name for move in moves for name in tools_of(move, allowed)})
+        wanted = sorted({name for move in moves for name in self._offered(state, tools_of(move, allowed))})
         if not wanted:
             return {}
         standing, tried = told_apart(state.mine())
@@ -233,6 +234,10 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         found: dict[str, Any] = await visit.call("tools.schemas", asked, name=name)
         return found
 
+    def _offered(self, state: TurnState, tools: Sequence[str]) -> Sequence[str]:
+        wanted = "\n".join([self._context.request, *state.plan.goals])
+        return shortlist([self._parts.registry.get(name) for name in tools], wanted)
+
     def _sections(self, state: TurnState, program: Program, cursor: Cursor, artifacts: Artifacts) -> list[Section]:
         task = TaskState.of(program, cursor)
         return [
@@ -245,9 +250,10 @@ class Execute(Node[TurnState, TurnContext, TurnState, Decided]):
         for move in moves:
             lines.append(f"- {move.label}")
             for name in tools_of(move, schemas):
-                lines += argument_lines(
-                    name if len(move.tools) > 1 or name not in move.tools else "", schemas[name], move
-                )
+                alone = name in move.tools and len(move.tools) == 1
+                if not alone:
+                    lines.append(f"  {name}: {told(self._parts.registry.get(name).description)}")
+                lines += argument_lines("" if alone else name, schemas[name], move)
         lines += [f"First think about {move.analyze}." for move in moves[:1] if move.analyze]
         return "\n".join([*lines, "Answer with your EXECUTOR_DECISION."])
 

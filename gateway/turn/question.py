@@ -12,6 +12,7 @@ from gateway.turn.sections import arguments
 
 CODE = "text/x-"  # begins the media types of programming languages
 SHOWN_OPTIONS = 40  # of an argument's enum
+DESCRIBED = 90  # characters of what a tool does
 
 
 def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str]:
@@ -29,6 +30,12 @@ def argument_lines(tool: str, schema: Mapping[str, Any], move: Move) -> list[str
         said = said.rpartition("\n\n")[2]  # of a brief what is asked: all that it brings is in §4, too
         lines.append(f"  {tool} {key}{optional}: {said}{options}")
     return [f"  {line.strip()}" for line in lines]
+
+
+def told(description: str) -> str:
+    """What a tool does, as short as a choice among several needs it; written by strangers, it stays on its line."""
+    first = " ".join(description.replace("§", "").split())
+    return first if len(first) <= DESCRIBED else f"{first[:DESCRIBED].rsplit(' ', 1)[0]} …"
 
 
 def skeleton(schema: Mapping[str, Any], move: Move) -> str:

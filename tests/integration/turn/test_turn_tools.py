@@ -15,7 +15,7 @@ from gateway.engine.state import Status
 
 async def one_call(bench: Bench, name: str, **args: Any) -> tuple[Turn, dict[str, Any]]:
     """A turn with one call of a tool, and that call's result."""
-    gateway = bench.open(plan(), call(name, **args), done(), answer())
+    gateway = bench.open(plan(f"call {name}"), call(name, **args), done(), answer())
     turn = await gateway.run("Do it")
     results = sorted((turn.context.parent / "results").iterdir())
     assert len(results) == 1
@@ -83,7 +83,7 @@ def found_in(home: Path, *secrets: str) -> list[Path]:
 
 
 async def test_a_tool_that_there_is_not_is_answered_with_those_that_there_are(bench: Bench) -> None:
-    gateway = bench.open(plan(), call("test.sey"), call("test.say", what="hi"), done(), answer())
+    gateway = bench.open(plan("say something"), call("test.sey"), call("test.say", what="hi"), done(), answer())
     turn = await gateway.run("Do it")
     assert turn.status is Status.COMPLETE
     objection = bench.model.asked[2]["messages"][-1]["content"]

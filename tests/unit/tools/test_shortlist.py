@@ -1,0 +1,51 @@
+"""Which of many tools are offered."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.engine.ports import Effect
+from gateway.tools.registry import Tool, tool
+from gateway.tools.shortlist import OFFERED, USUAL, shortlist
+
+
+def made(name: str, says: str) -> Tool:
+    async def run(place: str = "") -> str:
+        return place
+
+    run.__doc__ = says
+    return tool(name, effect=Effect.READ)(run)
+
+
+MANY = [
+    *(made(name, f"Do {name}.") for name in USUAL),
+    made("mcp.time.convert_time", "Convert time between timezones."),
+    made("mcp.time.get_current_time", "Get the current time in a timezone."),
+    *(made(f"mcp.db.verb_{number}", "Handle rows of a database.") for number in range(40)),
+]
+
+
+def test_few_tools_are_all_offered() -> None:
+    assert shortlist(MANY[:4], "anything at all") == sorted(each.name for each in MANY[:4])
+
+
+def test_tools_with_words_of_the_request_go_before_the_usual_ones() -> None:
+    offered = shortlist(MANY, "What is 9 o'clock in Berlin? Converting between time zones is wanted")
+    assert {"mcp.time.convert_time", "mcp.time.get_current_time"} <= set(offered)
+    assert len(offered) == OFFERED
+
+
+def test_a_tool_that_is_named_is_offered() -> None:
+    assert "mcp.db.verb_39" in shortlist(MANY, "Call mcp.db.verb_39, please")
+
+
+def test_where_nothing_speaks_for_any_the_usual_ones_are_offered() -> None:
+    assert shortlist(MANY, "xyzzy") == sorted(USUAL)
+
+
+@given(st.text(max_size=60))
+def test_any_text_gives_as_many_as_there_is_room_for_and_the_same_again(text: str) -> None:
+    offered = shortlist(MANY, text)
+    assert len(offered) == OFFERED == len(set(offered))
+    assert offered == shortlist(MANY, text)

@@ -23,7 +23,17 @@ SHAPES = (
     r"s(?<!\ws)k-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic and those who copy them
     r"g(?<!\wg)h[pousr]_[A-Za-z0-9]{30,}",  # GitHub
     r"g(?<!\wg)ithub_pat_[A-Za-z0-9_]{30,}",
+    r"g(?<!\wg)lpat-[A-Za-z0-9_-]{20,}",  # GitLab
     r"A(?<!\wA)(?:KIA|SIA)[0-9A-Z]{16}(?!\w)",  # Amazon
+    r"A(?<!\wA)Iza[A-Za-z0-9_-]{35}",  # Google
+    r"y(?<!\wy)a29\.[A-Za-z0-9_-]{20,}",
+    r"x(?<!\wx)ox[abeprs]-[A-Za-z0-9-]{10,}",  # Slack
+    r"h(?<!\wh)ooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
+    r"[sr](?<!\w[sr])k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
+    r"h(?<!\wh)f_[A-Za-z0-9]{30,}",  # Hugging Face
+    r"n(?<!\wn)pm_[A-Za-z0-9]{36,}",
+    r"p(?<!\wp)ypi-[A-Za-z0-9_-]{50,}",
+    r"e(?<!\we)yJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",  # a JSON Web Token
     r"B(?<!\wB)earer (?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/=-]{8,}",
     r"b(?<!\wb)earer (?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/=-]{8,}",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",

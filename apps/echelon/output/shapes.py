@@ -9,13 +9,14 @@ from pydantic import BaseModel, TypeAdapter
 from echelon.output.check import CheckRow
 from echelon.output.evaluation import Evaluation
 from echelon.output.graph import GraphShown
+from echelon.output.memory import MemoryForgotten, MemoryRow
 from echelon.output.model import ModelPulled, ModelRemoved, ModelRow
 from echelon.output.pattern import PatternProblems, PatternRow, PatternShown
 from echelon.output.recipe import RecipeProblems, RecipeRow, RecipeShown
 from echelon.output.run import Cancelled, EventRow, ReplayOutcome, RunRow, RunShown
 from echelon.output.schemas import Schemas
 from echelon.output.session import SessionForgotten, SessionRow, SessionTitled
-from echelon.output.skill import SkillRow, SkillShown
+from echelon.output.skill import SkillRestored, SkillRow, SkillShown, VersionRow
 from echelon.output.tool import ToolRow, ToolShown
 from echelon.output.turn import TurnDiff, TurnDocument, TurnOutcome, TurnRow
 
@@ -46,6 +47,11 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]]] = {
     "tools call": TurnOutcome,
     "skills list": list[SkillRow],
     "skills show": SkillShown,
+    "skills versions": list[VersionRow],
+    "skills restore": SkillRestored,
+    "memory list": list[MemoryRow],
+    "memory search": list[MemoryRow],
+    "memory forget": MemoryForgotten,
     "eval": Evaluation,
     "models list": list[ModelRow],
     "models pull": ModelPulled,

@@ -1,153 +1,229 @@
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-import skills_ref
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from gateway.errors import OutsideWorkspace, ToolError
 from gateway.tools.builtin import skill
-from gateway.tools.builtin.skill import SkillArgs, render
+from gateway.tools.builtin.skill import MAX_TEXT
+from gateway.tools.policy import Policy, Verdict
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
+from gateway.tools.workspace import sha256
 
 Call = Callable[..., Awaitable[ToolResult]]
 
-STEPS = ["1. Open a group", "- Create the tasks", "Let the block end"]
-CODE = "async with g:\n    pass"
-SOURCE = [
-    {
-        "title": "Tasks",
-        "source": "lib/tasks.html#g",
-        "heading": "Groups",
-        "quote": "Groups wait\n\nfor all.",
-        "code": "",
-    },
-    {
-        "title": "Tasks",
-        "source": "lib/tasks.html#e",
-        "heading": "Tasks",
-        "quote": f"So:\n\n```x```\n{CODE}",
-        "code": CODE,
-    },
-]
+
+def make(root: Path, name: str, description: str = "Does things.", **files: str) -> Path:
+    """A valid skill; `files` are its scripts, by their names with `_` for the dot."""
+    folder = root / "skills" / name
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n")
+    for file, text in files.items():
+        (folder / "scripts" / file.replace("_", ".")).write_text(text)
+    return folder
 
 
-def _args(**changed: Any) -> dict[str, Any]:
-    usual = {"name": "task-groups", "description": "Run tasks together: when all must end.", "instructions": STEPS}
-    return usual | {"source": SOURCE} | changed
+def read(name: str, file: str = "SKILL.md", next_line: int | None = None) -> dict[str, Any]:
+    data = {"name": name, "file": file, "next_line": next_line}
+    return {"tool": "skill.read", "args": {}, "ok": True, "text": "", "data": data}
 
 
-async def test_a_skill_is_valid_and_quotes_its_sources_word_for_word(ctx: ToolContext, call: Call) -> None:
-    result = await call("skill.generator", **_args())
-    assert result.ok
-    assert result.data["path"] == "skills/task-groups/SKILL.md"
-    assert result.data["sources"] == ["lib/tasks.html#g", "lib/tasks.html#e"]
-    folder = ctx.home / "skills" / "task-groups"
-    assert skills_ref.validate(folder) == []
-    assert skills_ref.read_properties(folder).description == "Run tasks together: when all must end."
+def runs(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+async def test_a_skill_is_read_in_full(ctx: ToolContext, call: Call) -> None:
+    folder = make(ctx.home, "lint", x_py="")
+    (folder / "references").mkdir()
+    (folder / "references/a.md").write_text("A\nB\n")
+    result = await call("skill.read", name="lint")
     text = (folder / "SKILL.md").read_text()
-    assert "1. Open a group\n2. Create the tasks\n3. Let the block end\n" in text
-    assert all(each["quote"] in text and each["source"] in text for each in SOURCE)
-    assert "## Example\n\nFrom Tasks (`lib/tasks.html#e`):\n\n```python\nasync with g:\n    pass\n```" in text
-    assert "````text\nSo:\n\n```x```" in text, "a fence in a quote does not end it"
+    assert result.text == f"skill lint, SKILL.md; it also has references/a.md, scripts/x.py\n\n{text.rstrip()}"
+    assert result.data == {
+        "name": "lint",
+        "origin": "home",
+        "file": "SKILL.md",
+        "sha256": sha256(text.encode()),
+        "lines": 6,
+        "next_line": None,
+        "files": ["references/a.md", "scripts/x.py"],
+    }
+    other = await call("skill.read", name="lint", file="references/../references/a.md")
+    assert other.data["file"] == "references/a.md" and other.text.endswith("\n\nA\nB")
 
 
-async def test_the_same_skill_again_is_the_same_and_another_is_a_version(ctx: ToolContext, call: Call) -> None:
-    first = await call("skill.generator", **_args())
-    assert await call("skill.generator", **_args()) == first
-    old = (ctx.home / "skills/task-groups/SKILL.md").read_bytes()
-    second = await call("skill.generator", **_args(source=[]))
-    assert (first.data["version"], second.data["version"]) == (1, 2)
-    assert await call("skill.generator", **_args(source=[])) == second
-    assert [each.read_bytes() for each in (ctx.home / "skills/.versions/task-groups").iterdir()] == [old]
-    assert [each.name for each in (ctx.home / "skills/task-groups").iterdir()] == ["SKILL.md"]
+async def test_a_long_one_is_read_in_parts(ctx: ToolContext, call: Call) -> None:
+    folder = make(ctx.home, "long")
+    lines = [f"line {number} {'x' * 90}" for number in range(900)]
+    (folder / "big.md").write_text("\n".join(lines))
+    got: list[str] = []
+    start: Any = 1
+    while start:
+        part = await call("skill.read", name="long", file="big.md", start_line=start)
+        assert len(part.text) < MAX_TEXT + 300
+        got += [line for line in part.text.splitlines() if line.startswith("line ")]
+        start = part.data["next_line"]
+    assert got == lines
+    with pytest.raises(ToolError, match="has 900 lines"):
+        await call("skill.read", name="long", file="big.md", start_line=901)
 
 
-async def test_a_skill_that_is_not_valid_leaves_nothing_behind(
+async def test_what_is_no_text_or_not_of_the_skill_is_refused(ctx: ToolContext, call: Call) -> None:
+    folder = make(ctx.home, "lint")
+    (folder / "logo.md").write_bytes(b"\x89PNG\0")
+    (ctx.home / "secret").write_text("s")
+    (folder / "out.md").symlink_to(ctx.home / "secret")
+    with pytest.raises(ToolError, match="is a binary file"):
+        await call("skill.read", name="lint", file="logo.md")
+    for file in ("out.md", "../../secret", "/etc/passwd"):
+        with pytest.raises(OutsideWorkspace):
+            await call("skill.read", name="lint", file=file)
+    for name in ("../lint", "/etc", "..", "", "lint\0"):
+        with pytest.raises(ToolError, match="there is no skill"):
+            await call("skill.read", name=name)
+
+
+def test_reading_is_narrowed_to_the_skills_there_are_the_relevant_first(ctx: ToolContext, registry: Registry) -> None:
+    def properties(*results: dict[str, Any]) -> dict[str, Any]:
+        situation = Situation("Parse the CSV file", results=results)
+        found: dict[str, Any] = registry.get("skill.read").schema(ctx, situation)["properties"]
+        return found
+
+    with pytest.raises(ToolError):
+        properties()
+    make(ctx.home, "alpha")
+    folder = make(ctx.home, "csv", x_py="")
+    (make(ctx.home, "broken") / "SKILL.md").write_text("")
+    assert properties()["name"]["enum"] == ["csv", "alpha"]
+    assert list(properties()) == ["name"]
+    assert properties(read("csv"))["name"]["enum"] == ["alpha"], "there is nothing more to read"
+    (folder / "more.md").write_text("more")
+    assert properties(read("csv"))["file"]["enum"] == ["SKILL.md", "more.md"]
+    assert properties(read("csv"))["name"]["enum"] == ["csv", "alpha"]
+    assert list(properties(read("csv", next_line=9), read("csv", "more.md"))) == ["name", "start_line"]
+    assert list(properties(read("csv", next_line=9), read("csv"), read("csv", "more.md"))) == ["name"]
+    with pytest.raises(ToolError, match="no skill to read"):
+        properties(read("csv"), read("csv", "more.md"), read("alpha"))
+
+
+def test_running_is_offered_for_skills_that_were_read(ctx: ToolContext, registry: Registry) -> None:
+    make(ctx.home, "csv", x_py="", y_sh="")
+    make(ctx.home, "plain")
+    tool = registry.get("skill.run")
+    for results in ((), (read("plain"),)):
+        with pytest.raises(ToolError, match="no skill with scripts has been read"):
+            tool.schema(ctx, Situation("?", results=results))
+    properties = tool.schema(ctx, Situation("?", earlier=(read("csv"),)))["properties"]
+    assert (properties["name"]["enum"], properties["script"]["enum"]) == (["csv"], ["x.py", "y.sh"])
+    assert "args" in properties
+
+
+async def test_a_script_runs_in_the_workspace_without_a_shell_without_input_and_without_secrets(
     ctx: ToolContext, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(skill, "render", lambda args: b"no front matter")
-    result = await call("skill.generator", **_args())
-    assert not result.ok
-    assert "must start with YAML frontmatter" in result.text
-    assert not (ctx.home / "skills").exists()
+    monkeypatch.setenv("SECRET_KEY", "s3cret")
+    make(
+        ctx.home, "lint", show_py="import os, sys; print(os.getcwd(), sys.argv[1:], os.environ, repr(sys.stdin.read()))"
+    )
+    result = await call("skill.run", name="lint", script="show.py", args=["$HOME; ls", "a b"])
+    assert result.ok and result.text.startswith(f"lint/show.py ended with code 0\n{ctx.workspace} ['$HOME; ls', 'a b']")
+    assert "s3cret" not in result.text and result.text.endswith(" ''")
+    assert result.data == {"name": "lint", "origin": "home", "script": "show.py", "code": 0}
 
 
-def test_models_are_not_asked_for_sources(ctx: ToolContext, registry: Registry) -> None:
-    schema = registry.get("skill.generator").schema(ctx, Situation("?"))
-    assert list(schema["properties"]) == ["name", "description", "instructions"]
-    assert "$defs" not in schema
+async def test_how_a_script_is_run_follows_from_its_suffix_or_its_first_line(ctx: ToolContext, call: Call) -> None:
+    folder = make(ctx.home, "lint", a_sh="echo shell $1; exit 3", b="#!/bin/sh\necho line", c="echo no", d_rb="puts 1")
+    result = await call("skill.run", name="lint", script="scripts/a.sh", args=["x"])
+    assert (result.ok, result.data["code"], result.text) == (False, 3, "lint/a.sh ended with code 3\nshell x")
+    with pytest.raises(ToolError, match="not known how b is run"):
+        await call("skill.run", name="lint", script="b")
+    for name in ("b", "c"):
+        (folder / "scripts" / name).chmod(0o755)
+    assert "line" in (await call("skill.run", name="lint", script="b")).text
+    for name in ("c", "d.rb"):
+        with pytest.raises(ToolError, match="not known how"):
+            await call("skill.run", name="lint", script=name)
 
 
-def test_only_the_steps_are_asked_for_with_what_research_found(ctx: ToolContext, registry: Registry) -> None:
-    found = {"tool": "internet.research", "args": {}, "ok": True, "text": "", "data": {"passages": SOURCE}}
-    situation = Situation("I want a skill about task groups", ("make a skill of task groups",), (found,))
-    properties = registry.get("skill.generator").schema(ctx, situation)["properties"]
-    assert properties["name"] == {"const": "task-groups"}
-    assert properties["description"] == {"const": "Use this skill for task groups: Groups, Tasks"}
-    steps = properties["instructions"]
-    assert steps["contentMediaType"] == "text/markdown"
-    assert "````\nGroups:\nGroups wait\n\nfor all." in steps["description"], "a fence that no quote can close"
-    assert "works with task groups: 3 to 5 numbered steps" in steps["description"]
-    refused = {"tool": "skill.generator", "args": {}, "ok": False, "text": "too short", "data": {}}
-    again = registry.get("skill.generator").schema(ctx, Situation("?", ("task groups",), (found, refused)))
-    assert "The last try was refused: too short" in again["properties"]["instructions"]["description"]
+async def test_an_interpreter_that_is_not_there_is_named(
+    ctx: ToolContext, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(ctx.home, "lint", a_js="1")
+    monkeypatch.setenv("PATH", str(ctx.home))
+    with pytest.raises(ToolError, match=r"a\.js needs node, which is not installed"):
+        await call("skill.run", name="lint", script="a.js")
 
 
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        (
-            "Here:\n\n1. **Open**: `open()`.\n2. Write\n   more.\n\n3) End",
-            ["**Open**: `open()`.", "Write more.", "End"],
-        ),
-        ("- a b c\n  - d\n* e f g\n+ h i j", ["a b c", "d", "e f g", "h i j"]),
-        ("no list at all", []),
-    ],
-)
-def test_steps_are_taken_from_a_markdown_list(text: str, steps: list[str]) -> None:
-    assert skill.steps_of(text) == steps
+async def test_a_script_that_forks_and_hangs_is_ended_with_what_it_started(
+    ctx: ToolContext, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(skill, "_SCRIPT_S", 2.0)
+    pid = ctx.workspace / "pid"
+    make(ctx.home, "lint", hang_sh=f"sleep 600 & echo $! > {shlex.quote(str(pid))}; echo begun; wait")
+    result = await call("skill.run", name="lint", script="hang.sh")
+    assert not result.ok and result.data["code"] is None
+    assert result.text == "lint/hang.sh did not end within 2 s and was stopped\nbegun"
+    assert not runs(pid.read_text().strip())
 
 
-def test_steps_with_names_that_no_source_has_are_left_out() -> None:
-    source = [skill.Found(title="T", source="s", heading="tasks.Group", quote="Call create_task(x).", code="g.wait()")]
-    steps = ["Make a `tasks.Group()`", "Use `create_task`", "End by `g.wait()` and `print(1)`", "Then `g.remove(x)`"]
-    assert skill.grounded(steps, source) == (steps[:3], ["remove"])
-    assert skill.grounded(steps[1:], source) == (steps[1:], []), "three are kept"
-    assert skill.grounded([*steps[2:], "Plain words"], source) == ([*steps[2:], "Plain words"], [])
-    assert skill.grounded(steps, []) == (steps, []), "there is nothing to hold them against"
+async def test_a_flood_is_cut_in_its_middle(ctx: ToolContext, call: Call) -> None:
+    make(ctx.home, "lint", flood_py="print('begin'); print('x' * 5_000_000); print('end')")
+    result = await call("skill.run", name="lint", script="flood.py")
+    assert "begin" in result.text and result.text.endswith("end") and "bytes left out" in result.text
+    assert len(result.text) < 50_000
 
 
-async def test_steps_may_come_as_a_text(call: Call) -> None:
-    assert (await call("skill.generator", **_args(instructions="1. Open it\n2. Use it\n3. Close it"))).ok
-    with pytest.raises(ValidationError):
-        SkillArgs(**_args(instructions="Open it."))
+async def test_only_scripts_are_run(ctx: ToolContext, call: Call) -> None:
+    folder = make(ctx.home, "lint")
+    (folder / "other.py").write_text("")
+    (folder / "scripts/link.py").symlink_to(folder / "other.py")
+    for script in ("../other.py", "link.py", "../../../x.py", "/bin/sh"):
+        with pytest.raises(OutsideWorkspace):
+            await call("skill.run", name="lint", script=script)
+    with pytest.raises(ValidationError, match="NUL"):
+        await call("skill.run", name="lint", script="x.py", args=["\0"])
 
 
-@pytest.mark.parametrize(
-    ("name", "slug"),
-    [("Task Groups!", "task-groups"), ("--Été--2 ", "ete-2"), ("a" * 80, "a" * 64), ("x_y/../z", "x-y-z")],
-)
-def test_names_are_made_to_fit_the_standard(name: str, slug: str) -> None:
-    assert SkillArgs(**_args(name=name)).name == slug
+def test_the_policy_sees_one_name_for_one_script_and_whose_it_is(ctx: ToolContext, registry: Registry) -> None:
+    tool = registry.get("skill.run")
+    assert tool.subject is not None and tool.ask
+
+    def subject(script: str, *args: str) -> str:
+        assert tool.subject is not None
+        return tool.subject(tool.args(name="lint", script=script, args=list(args)), ctx)
+
+    make(ctx.home, "lint", x_py="")
+    assert subject("x.py") == subject("scripts/x.py") == subject("./a/../x.py") == "lint/x.py"
+    assert subject("x.py", "a b", "--c") == "lint/x.py 'a b' --c"
+    policy = Policy({"policy": {"skill.run": {"allow": ["lint/x.py*"]}}})
+    args = {"name": "lint", "script": "x.py", "args": []}
+    assert policy.verdict(tool, args, ctx) is Verdict.ALLOW
+    make(ctx.workspace, "lint", "Comes with the project and shadows mine.", x_py="")
+    assert subject("x.py") == "workspace:lint/x.py"
+    assert policy.verdict(tool, args, ctx) is Verdict.ASK, "what is allowed is one's own, not a project's"
 
 
-def test_a_name_without_letters_and_too_few_steps_are_refused() -> None:
-    for wrong in ({"name": "!!"}, {"instructions": ["one step", "two steps"]}, {"description": "short"}):
-        with pytest.raises(ValidationError):
-            SkillArgs(**_args(**wrong))
+def test_allowed_tools_allow_nothing(ctx: ToolContext, registry: Registry) -> None:
+    folder = make(ctx.home, "lint", x_py="")
+    front = "name: lint\ndescription: d\nallowed-tools: skill.run shell.run Bash(*)"
+    (folder / "SKILL.md").write_text(f"---\n{front}\n---\n\n# Lint\n")
+    args = {"name": "lint", "script": "x.py", "args": []}
+    assert Policy({}).verdict(registry.get("skill.run"), args, ctx) is Verdict.ASK
+    assert Policy({"deny": ["skill.*"]}).verdict(registry.get("skill.run"), args, ctx) is Verdict.DENY
 
 
-@given(st.text(min_size=10, max_size=80), st.text(min_size=1, max_size=60))
-def test_any_description_and_quote_make_a_valid_skill(description: str, quote: str) -> None:
-    source = [{"title": "T", "source": "s", "heading": "H", "quote": quote, "code": ""}]
-    try:
-        args = SkillArgs(**_args(description=description, source=source))
-    except ValidationError:
-        return  # nothing but white space
-    document = render(args)
-    assert skill._problems(args.name, document) == []
-    assert quote in document.decode()
+async def test_a_skill_that_cannot_be_entered_is_an_error_of_the_tool(ctx: ToolContext, call: Call) -> None:
+    folder = make(ctx.home, "lint")
+    (folder / "SKILL.md").unlink()
+    os.mkfifo(folder / "SKILL.md")
+    with pytest.raises(ToolError, match="the skill lint is not valid"):
+        await call("skill.read", name="lint")

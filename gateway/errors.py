@@ -171,3 +171,9 @@ class ReplayMismatch(EchelonError):
     def __init__(self, message: str, *, seq: int, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.seq = seq
+
+
+class Erased(EchelonError):
+    """A run that cannot be replayed: without what a person had erased it takes another way."""
+
+    kind = "erased"

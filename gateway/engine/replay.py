@@ -37,6 +37,10 @@ class Replayed:
     children: list[Replayed]
 
 
+class Relabelled(ReplayMismatch):
+    """A log that is being rewritten has found a call again under its new arguments: the attempt is made once more."""
+
+
 class LogEnded(Exception):
     """The log has no further decision: the run was interrupted here, or is still going on."""
 
@@ -49,7 +53,7 @@ class ReplayLog:
 
     def __init__(self, run_id: str, recorded: Sequence[Event]) -> None:
         self.run_id = run_id
-        self._events = recorded
+        self._events = list(recorded)
         self._decisions = [event for event in recorded if event.kind == events.NODE_DECIDED]
         self._done = 0
         self._answered: set[str] = set()
@@ -159,17 +163,41 @@ async def replay(
     kind: GraphType, row: RunRow, recorded: Sequence[Event], artifacts: ArtifactStore, redact: Callable[[str], str]
 ) -> Replayed:
     """Run it again from its log alone, without its children. Raises ReplayMismatch at the first event that differs."""
-    context = kind.context.model_validate(row.context)
+    log = ReplayLog(row.id, recorded)
+    final = await rerun(kind, row, log, first_state(recorded, artifacts), artifacts, redact)
+    if row.status == Status.STOPPED and final.status is Status.RUNNING:  # interrupted: the row says so, no decision
+        final = replace(final, status=Status.STOPPED, stop_reason=row.stop_reason)
+    differing = []
+    if kind.project is not None and row.status != Status.RUNNING:
+        context = kind.context.model_validate(row.context)
+        differing = kind.project(row, context, final, artifacts).differing()
+    return Replayed(row.id, log.decisions, log.finished, differing, [])
+
+
+def first_state(recorded: Sequence[Event], artifacts: ArtifactStore) -> Any:
+    """The state that a run began with, as plain data."""
     whole = recorded[0].data["state"]
     if set(whole) == {"artifact", "bytes"}:
         whole = json.loads(artifacts.get(whole["artifact"]))
-    log = ReplayLog(row.id, recorded)
+    return whole
+
+
+async def rerun(
+    kind: GraphType,
+    row: RunRow,
+    log: ReplayLog,
+    began: Any,
+    artifacts: ArtifactStore,
+    redact: Callable[[str], str],
+) -> RunState:
+    """From the state that it began with to the last decision of the log, which answers every call."""
+    context = kind.context.model_validate(row.context)
     pinned = Pinned(artifacts, row.pins)
     machine = Machine(
         kind.build(context, pinned),
         Ports(kind.operations(row, context, pinned), Timeless(), redact=redact),
         context,
-        RunState.load(json.dumps(whole), kind.state),
+        RunState.load(json.dumps(began), kind.state),
         log=log,
         artifacts=artifacts,
         limits=row.limits,
@@ -177,16 +205,13 @@ async def replay(
     )
     with contextlib.suppress(LogEnded):
         while not log.finished:
-            ended = await machine.run()
+            try:
+                ended = await machine.run()
+            except Relabelled:
+                continue
             if log.finished:
                 break
             if ended.status is Status.COMPLETE:
                 raise ReplayMismatch("the replay is complete, and the log goes on", seq=log.seq + 1)
             machine.state = ended.reopened()
-    final = machine.state
-    if row.status == Status.STOPPED and final.status is Status.RUNNING:  # interrupted: the row says so, no decision
-        final = replace(final, status=Status.STOPPED, stop_reason=row.stop_reason)
-    differing = []
-    if kind.project is not None and row.status != Status.RUNNING:
-        differing = kind.project(row, context, final, artifacts).differing()
-    return Replayed(row.id, log.decisions, log.finished, differing, [])
+    return machine.state

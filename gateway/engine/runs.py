@@ -26,7 +26,7 @@ from gateway.engine.records import plain
 from gateway.engine.replay import Replayed, replay
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import Progress, RunRow, Store
-from gateway.errors import RunBusy, RunNotFound, StoreError, UsageError
+from gateway.errors import Erased, RunBusy, RunNotFound, StoreError, UsageError
 
 __all__ = ["GraphType", "Pinned", "Projection", "Replayed", "Runs"]  # what those who define runs need
 
@@ -368,8 +368,14 @@ class Runs:
         return True
 
     async def replay(self, run_id: str) -> Replayed:
-        """Run it again from its log alone, its children too. Raises ReplayMismatch at the first event that differs."""
+        """Run it again from its log alone, its children too. Raises ReplayMismatch at the first event that differs, and
+        Erased for a run that takes another way without what was erased from it."""
         row = self.store.run(run_id)
+        if self.store.read("SELECT 1 FROM erased WHERE run_id = ? AND NOT replayable", (row.id,)):
+            raise Erased(
+                f"run {row.id} cannot be replayed: something it depended on was erased, as a person wanted",
+                hint=f"what is left of it: echelon runs events {row.id}",
+            )
         replayed = await replay(self._type(row), row, self.store.events(row.id), self.artifacts, self.redact)
         children = [await self.replay(child.id) for child in reversed(self.store.runs(parent=row.id, limit=-1))]
         return replace(replayed, children=children)

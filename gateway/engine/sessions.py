@@ -73,25 +73,25 @@ async def forget(store: Store, artifacts: ArtifactStore, session: str, now: floa
     busy = [run_id for run_id in ids if store.held(f"run:{run_id}", now)]
     if busy or store.held(f"session:{session}", now):
         raise RunBusy(f"session {session} is being worked on", hint="end that first: echelon runs cancel ID")
-    mine = _named(store, f"IN {_WITHIN}", session)
+    mine = named(store, f"IN {_WITHIN}", session)
 
     def work(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA secure_delete = ON")
         within = f"IN {_WITHIN}"
-        for table, key in (("events", "run_id"), ("snapshots", "run_id"), ("runs", "id")):
+        for table, key in (("events", "run_id"), ("snapshots", "run_id"), ("erased", "run_id"), ("runs", "id")):
             db.execute(f"DELETE FROM {table} WHERE {key} {within}", {"session": session})
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sessions'").fetchone():
             db.execute("DELETE FROM sessions WHERE name = ?", (session,))
 
     await store.write(work, durable=True)
     await store.compact()
-    for sha256 in mine - _named(store, f"NOT IN {_WITHIN}", session):  # asked last: others may have begun meanwhile
+    for sha256 in mine - named(store, f"NOT IN {_WITHIN}", session):  # asked last: others may have begun meanwhile
         artifacts.remove(sha256)
     return len(ids)
 
 
-def _named(store: Store, within: str, session: str) -> set[str]:
-    """The artifacts that some runs name, anywhere."""
+def named(store: Store, within: str = "IS NOT NULL", session: str = "") -> set[str]:
+    """The artifacts that some runs name, anywhere: all of the runs, unless told `within` which."""
     found: set[str] = set()
     for query in _TEXTS:
         rows: Iterable[tuple[str]] = store.read(query.format(within=within), {"session": session})

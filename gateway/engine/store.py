@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS events (
   run_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, data TEXT NOT NULL,
   PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS snapshots (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS erased (run_id TEXT PRIMARY KEY, replayable INTEGER NOT NULL, shown INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS unwanted (sha256 TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 COLUMNS = (
     "id, graph, title, session, ordinal, parent, seed, context, limits, pins, "
@@ -176,13 +178,16 @@ class Store:
                 self._quick.execute("PRAGMA busy_timeout = 0")
 
     async def compact(self) -> None:
-        """Empty the write-ahead log: what was deleted stands there no longer either."""
+        """Write the database anew, without what was deleted or replaced, which free pages still have; empty the
+        write-ahead log. Where others read or write just now, that is left to their next checkpoint."""
 
-        def truncate() -> None:
-            with contextlib.suppress(sqlite3.Error):  # somebody reads just now: their checkpoint does it
+        def rewrite() -> None:
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._patient.execute("VACUUM")
+            with contextlib.suppress(sqlite3.OperationalError):
                 self._patient.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-        await asyncio.get_running_loop().run_in_executor(self._thread, truncate)
+        await asyncio.get_running_loop().run_in_executor(self._thread, rewrite)
 
     def _checkpoint(self) -> None:
         with contextlib.suppress(sqlite3.Error):  # a failed checkpoint is made up for by the next

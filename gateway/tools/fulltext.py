@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +54,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def terms(query: str) -> list[str]:
     """The words of a query that are worth looking for, lower case, each once; all of them if all are common."""
-    words = list(dict.fromkeys(each.lower() for each in _WORD.findall(query)))
+    composed = unicodedata.normalize("NFC", query)  # a mark that stands by itself is no part of a word
+    words = list(dict.fromkeys(each.lower() for each in _WORD.findall(composed)))
     telling = [each for each in words if each not in STOP_WORDS and len(each) > 1]
     return (telling or words)[:MAX_TERMS]
 

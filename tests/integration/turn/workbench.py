@@ -153,7 +153,7 @@ def plan(*goals: str, task_type: str = "generic") -> Json:
     return _decision("EXECUTE", task_type=task_type, goals=list(goals) or ["do it"])
 
 
-def call(name: str, **args: Json) -> Json:
+def call(name: str, /, **args: Json) -> Json:
     return _decision("CALL_TOOL", tool={"name": name, "args": args})
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from bench import crowd, engine, startup, turn
+from bench import corpus, crowd, engine, fetching, startup, turn
 from bench.table import show
 
 show("CPU of a task: 4 model calls, 3 tool calls", turn.measure())
 show(f"{crowd.TURNS} turns at once", crowd.measure())
 show("The engine", asyncio.run(engine.measure()))
 show("Starting", startup.measure())
+show(f"{fetching.PAGES} pages that take {fetching.DELAY_S * 1000:.0f} ms each", fetching.measure())
+show("Research in the Python documentation", corpus.measure())

@@ -21,6 +21,7 @@ INTERRUPTED = 130
 COMMANDS = {
     "run": "Carry out a request.",
     "serve": "Serve an OpenAI-compatible chat API.",
+    "mcp": "Serve the tools to MCP clients.",
     "chat": "Carry out requests one after the other, in one session.",
     "turns": "Turns: list them, show one, compare two.",
     "sessions": "Sessions: list them, give one a title, forget one.",
@@ -28,7 +29,8 @@ COMMANDS = {
     "patterns": "Task types: list, show and check their patterns.",
     "recipes": "Recipes: list, show and check what model calls are made of.",
     "tools": "Tools: list them, show one with its arguments, call one.",
-    "skills": "Skills that were written: list them, show one.",
+    "skills": "Skills: list and show them, go back to an earlier version.",
+    "memory": "What is remembered: list it, search it, forget something.",
     "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",
     "doctor": "Check what Echelon needs, and say what to do about it.",

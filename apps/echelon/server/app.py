@@ -92,17 +92,17 @@ class Api:
         return web.json_response({"status": "ending" if self.ending else "ok"})
 
     async def _models(self, request: web.Request) -> web.Response:
-        talks = self._users.of(request)
+        talks = self._users.of(request.headers)
         names = [MODEL, *(f"{MODEL}/{name}" for name in _types(talks))]
         return web.json_response({"object": "list", "data": [model_object(name, self._created) for name in names]})
 
     async def _model(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        _task_type(self._users.of(request), name)
+        _task_type(self._users.of(request.headers), name)
         return web.json_response(model_object(name, self._created))
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
-        talks = self._users.of(request)
+        talks = self._users.of(request.headers)
         asked = parse(await request.read(), request.headers)
         completion = Completion(asked.model)
         task_type = _task_type(talks, asked.model)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from echelon.cli import INTERRUPTED
 from echelon.server.app import Api, Say
+from echelon.server.signals import end_asked
 from echelon.server.users import Open, Users
 from gateway import Gateway, Settings
 from gateway.errors import UsageError
@@ -38,7 +36,7 @@ async def listening(settings: Settings, say: Say, open_gateway: Open = Gateway) 
             try:
                 await site.start()
             except OSError as error:
-                raise _unusable(settings, error) from error
+                raise unusable(settings, error) from error
             host, port = runner.addresses[0][:2]
             try:
                 yield f"http://{f'[{host}]' if ':' in host else host}:{port}/v1", users
@@ -52,16 +50,7 @@ async def listening(settings: Settings, say: Say, open_gateway: Open = Gateway) 
 
 async def serve(settings: Settings, say: Say, ready: Ready) -> int:
     """Serve until SIGTERM or Ctrl-C; the exit code. `ready` is told the base URL and who has a token."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[int] = loop.create_future()
-
-    def end(code: int) -> None:
-        if ended.done():  # asked once more: at once
-            os._exit(code)
-        ended.set_result(code)
-
-    loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
-    loop.add_signal_handler(signal.SIGTERM, end, 0)
+    ended = end_asked()
     async with listening(settings, say) as (base, users):
         ready(base, users.names)
         code = await ended
@@ -78,7 +67,8 @@ async def _leave(users: Users) -> None:
         await asyncio.sleep(0.05)  # so that their last words are sent before the connections are closed
 
 
-def _unusable(settings: Settings, error: OSError) -> UsageError:
+def unusable(settings: Settings, error: OSError) -> UsageError:
+    """Why it cannot listen at `settings.serve`, and what to do about that."""
     where = f"{settings.serve.host}:{settings.serve.port}"
     if error.errno == errno.EADDRINUSE:
         return UsageError(

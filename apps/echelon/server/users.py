@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from types import TracebackType
 from urllib.parse import urlsplit
-
-from aiohttp import web
 
 from echelon.server.problem import Problem
 from echelon.server.talks import Talks
@@ -53,16 +51,16 @@ class Users:
     def all(self) -> list[Talks]:
         return list(self._talks.values())
 
-    def of(self, request: web.BaseRequest) -> Talks:
-        """The conversations of whoever asks. Raises Problem: 401 without a valid token, 403 for what a web page sends
-        from elsewhere."""
+    def of(self, headers: Mapping[str, str]) -> Talks:
+        """The conversations of whoever sends a request with these headers. Raises Problem: 401 without a valid token,
+        403 for what a web page sends from elsewhere."""
         if self._tokens:
-            return self._talks[self._owner(request.headers.get("Authorization", ""))]
+            return self._talks[self._owner(headers.get("Authorization", ""))]
         # Without a token only the machine's own programs may ask. A web page may not, neither by a name of its own that
         # leads here (DNS rebinding) nor by a request whose answer it cannot read, but which would start a turn.
-        if not _is_local(f"//{request.headers.get('Host', '')}"):
+        if not _is_local(f"//{headers.get('Host', '')}"):
             raise Problem(403, "without a token this server answers to localhost only", code="forbidden_host")
-        if "Origin" in request.headers and not _is_local(request.headers["Origin"]):
+        if "Origin" in headers and not _is_local(headers["Origin"]):
             raise Problem(403, "without a token this server answers to no web pages", code="forbidden_origin")
         return self._talks[ANYBODY]
 

@@ -17,10 +17,11 @@ from echelon.cli import COMMANDS, echelon
 from echelon.output.shape import Status
 from echelon.output.shapes import BY_LINE, SHAPES, json_schema
 from gateway.engine import state
+from gateway.tools.memories import Memories
 
 from .conftest import WORKSPACE, Cli, clarify, complete, remember
 
-TALKS = {"chat", "serve", "models serve"}  # they go on until they are ended, and have no result
+TALKS = {"chat", "mcp", "models serve", "serve"}  # they go on until they are ended, and have no result
 SKILL = "---\nname: heron\ndescription: Knows the heron – 苍鹭.\n---\n\n# Heron\n"
 PATTERN = "---\ntask_type: release\ndescription: make a release\nmax_steps: 3\n---\n1. CALL file.raed\n"
 SUITE = {
@@ -76,6 +77,7 @@ class Lived(Cli):
     def live(self) -> None:
         for _ in range(2):
             assert self.run("Remember the heron", *remember()).returncode == 0
+        Memories(self.home).save("heron", "The heron is grey.", session="default", turn=1, now=0.0, otherwise="")
         refusing = self.script({"error": "ModelRefused"})
         assert self("run", "Fail", "--session", "bad", "--model", refusing).returncode == 5
         asking = self.script(clarify(), complete("Heron it is."), name="asking.yaml")
@@ -131,7 +133,7 @@ def test_a_status_is_one_of_the_engines_or_interrupted() -> None:
     assert set(get_args(Status)) == {*state.Status, "interrupted"}
 
 
-EMPTY = ("turns list", "sessions list", "runs list", "skills list")
+EMPTY = ("turns list", "sessions list", "runs list", "skills list", "memory list")
 
 
 @pytest.mark.parametrize("command", EMPTY)
@@ -168,7 +170,12 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("tools show", ("file.edit",), 0, {"name": "file.edit", "can_be_undone": True}),
     ("tools call", ("file.list", "--workspace", WORKSPACE), 0, {"session": "tools", "status": "complete"}),
     ("skills list", (), 0, {}),
-    ("skills show", ("heron",), 0, {"text": SKILL, "problems": []}),
+    ("skills show", ("heron",), 0, {"text": SKILL, "problems": [], "origin": "home"}),
+    ("skills versions", ("heron",), 0, {}),
+    ("skills restore", ("heron", "1"), 0, {"skill": "heron", "version": 1, "former": 1}),
+    ("memory list", (), 0, {}),
+    ("memory search", ("heron",), 0, {}),
+    ("memory forget", ("heron", "--yes"), 0, {"key": "heron", "erased": True}),
     ("eval", ("suite.yaml", "--folder", "out", "--model", "scripted:hello.yaml"), 1, {"suite": "small"}),
     ("models list", (), 0, {}),
     ("models pull", ("smollm2-135m",), 0, {"name": "local/smollm2-135m"}),

@@ -1,0 +1,1 @@
+"""Our tools for MCP clients: what `echelon mcp` serves."""

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from gateway.errors import ToolError
 from gateway.tools.registry import ToolResult
-from gateway.tools.research.corpus import GAP, MAX_QUOTE, Corpus
+from gateway.tools.research.corpus import Corpus
 from gateway.tools.research.pages import letters, read_page, squeezed
+from gateway.tools.research.quoting import GAP, MAX_QUOTE
 
 Call = Callable[..., Awaitable[ToolResult]]
 
@@ -185,7 +186,9 @@ async def test_research_gives_passages_as_text_and_data(call: Call, docs: Path) 
         "heading": "Rolling back",
         "quote": "Use the previous image:\n\ndeploy --image old",
         "code": "deploy --image old",
+        "date": "",
     }
+    assert result.data["provider"] == "corpus"
     assert result.text.startswith("[1] Guide · Rolling back\nsource: guide.md#rolling-back\nUse the previous image:")
     assert not (await call("internet.research", query="zebra", settings=settings)).ok
 
@@ -193,9 +196,8 @@ async def test_research_gives_passages_as_text_and_data(call: Call, docs: Path) 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "no documents are configured"),
-        ({"research": {"provider": "ddgs", "corpus_dir": None}}, "ddgs is not available"),
-        ({"research": {"provider": "searxng", "corpus_dir": "."}}, "searxng is not available"),
+        ({"research": {"provider": "corpus"}}, "no documents are configured"),
+        ({"research": {"provider": "searxng", "corpus_dir": "."}}, "no SearXNG instance is configured"),
         ({"research": {"corpus_dir": "/nowhere/at/all"}}, "is not a folder"),
     ],
 )

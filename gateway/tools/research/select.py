@@ -1,0 +1,28 @@
+"""What visited pages say about a question: the corpus's ranking and quoting, on an index that lives in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from urllib.parse import urldefrag
+
+from gateway.tools.research.index import add, prepare
+from gateway.tools.research.quoting import Quote, quotes_of
+from gateway.tools.research.ranking import ranked
+from gateway.tools.research.visit import Visited
+
+
+def select(question: str, visited: Sequence[Visited]) -> list[Quote]:
+    """The passages that answer the question best, from at most 3 of the pages; of pages with the same text, from one.
+
+    `source` is the page's address, with the anchor where the passage has one. Pages without text are passed over.
+    """
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        prepare(connection)
+        for each in visited:
+            if each.page is not None:
+                page = replace(each.page, title=each.title or each.page.title, date=each.date or each.page.date)
+                add(connection, urldefrag(each.source).url, page, each.letters)
+        return quotes_of(connection, ranked(connection, question))

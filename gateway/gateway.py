@@ -9,6 +9,7 @@ async with Gateway(Settings.load()) as gateway:
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -26,10 +27,10 @@ from gateway.engine.ports import Clock, Model, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
-from gateway.errors import ModelUnavailable, ToolError, UsageError
+from gateway.errors import EchelonError, ModelUnavailable, ToolError, UsageError
 from gateway.redact import redactor
 from gateway.sessions import check_session, one_at_a_time
-from gateway.stream import Narrator, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
+from gateway.stream import Narrator, Notice, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
 from gateway.tools.policy import Policy
 from gateway.tools.registry import Registry
 
@@ -38,11 +39,15 @@ if TYPE_CHECKING:
     from gateway.engine.sessions import SessionRow
     from gateway.llm.providers import Providers
     from gateway.llm.recipes import RecipeFile
-    from gateway.tools.builtin.skill import SkillFile
+    from gateway.tools.mcp.servers import Servers
+    from gateway.tools.memories import Memory
+    from gateway.tools.skills.library import SkillLibrary
+    from gateway.turn.parts import Texts
     from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext, TurnState
 
 ROLES = ("planner", "executor", "responder")
+MEMORIES = 50  # that a search by a person shows
 HISTORY = 5  # exchanges from before a session that a turn is told
 
 
@@ -87,8 +92,10 @@ class Gateway:
         self._assume_yes = assume_yes
         self._opened: Runs | None = None
         self._providers: Providers | None = None  # opened here, so closed here
+        self._servers: Servers | None = None
 
     async def __aenter__(self) -> Gateway:
+        await self.erase_forgotten()
         return self
 
     async def __aexit__(
@@ -96,6 +103,8 @@ class Gateway:
     ) -> None:
         if self._providers is not None:
             await self._providers.close()
+        if self._servers is not None:
+            await self._servers.close()
         self.close()
 
     def close(self) -> None:
@@ -124,18 +133,45 @@ class Gateway:
             model = self._model
             if model is None:
                 model = self._providers = model_of(self.settings)
-            opened.register(turn_type(self.home, lambda: self.registry, model))
+            opened.register(turn_type(self.home, self._tools_of, model))
             self._opened = opened
         return self._opened
 
     @cached_property
     def registry(self) -> Registry:
-        """The tools that there are."""
+        """The tools that there are, without those of MCP servers."""
         if self._registry is not None:
             return self._registry()
         from gateway.tools.discovery import builtin_registry
 
         return builtin_registry(self.home)
+
+    async def tools(self, name: str | None = None) -> tuple[Registry, list[str]]:
+        """The tools that a turn which begins now has; and what is to be said about those that it has not: MCP servers
+        that cannot be used. They are asked where it is not known what they offer; where only the tool of that `name`
+        is wanted, its server alone."""
+        offered, warnings = await self._offered(name)
+        return self._tools_of(_Texts(offered)), warnings
+
+    async def _offered(self, tool: str | None = None) -> tuple[dict[str, bytes], list[str]]:
+        """What a run pins of the MCP servers, and what is to be said to the user."""
+        if not self.settings.tools.mcp_servers or (tool is not None and not tool.startswith("mcp.")):
+            return {}, []
+        return await self._mcp().pins(tool)
+
+    def _tools_of(self, pinned: Texts) -> Registry:
+        """The tools of a run: the MCP servers' as they were when it began."""
+        if not any(name.startswith("mcp/") for name in pinned.names()):
+            return self.registry
+        return self._mcp().registry(self.registry, pinned)
+
+    def _mcp(self) -> Servers:
+        if self._servers is None:
+            from gateway.tools.mcp.servers import Servers
+
+            configured = self.settings.tools.mcp_servers
+            self._servers = Servers(configured, self.home, redactor(self.settings, os.environ))
+        return self._servers
 
     async def run(
         self,
@@ -161,7 +197,8 @@ class Gateway:
         pins = collect(self._folders("prompts"), self._folders("recipes"))
         if task_type is not None and task_type not in assemble(_Texts(pins), self.registry).programs:
             self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
-        return await self._begin(context, TurnState(), pins, on_event)
+        offered, warnings = await self._offered()
+        return await self._begin(context, TurnState(), pins | offered, on_event, warnings)
 
     async def call_tool(
         self, name: str, args: Mapping[str, Any], *, session: str = "tools", on_event: OnEvent | None = None
@@ -175,10 +212,11 @@ class Gateway:
         from gateway.turn.parts import collect
         from gateway.turn.state import TurnState
 
+        offered, warnings = await self._offered(name)
         try:
-            self.registry.get(name).args.model_validate(args)
+            self._tools_of(_Texts(offered)).get(name).args.model_validate(args)
         except ToolError as error:
-            raise UsageError(str(error), hint=error.hint) from None
+            raise UsageError("; ".join([*warnings, str(error)]), hint=error.hint) from None
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "arguments"
@@ -186,11 +224,16 @@ class Gateway:
         if Policy(self.settings.public()["tools"]).denies(name):
             raise UsageError(f"the configuration denies {name}", hint="see tools.deny and tools.policy there")
         context = self._context(f"{name} {json.dumps(args, ensure_ascii=False)}", session, direct=True)
-        pins = collect(self._folders("prompts"), self._folders("recipes"))
+        pins = collect(self._folders("prompts"), self._folders("recipes")) | offered
         return await self._begin(context, TurnState.calling(name, dict(args)), pins, on_event)
 
     async def _begin(
-        self, context: TurnContext, state: TurnState, pins: Mapping[str, bytes], on_event: OnEvent | None
+        self,
+        context: TurnContext,
+        state: TurnState,
+        pins: Mapping[str, bytes],
+        on_event: OnEvent | None,
+        warnings: Sequence[str] = (),
     ) -> Turn:
         from gateway.turn.graph import TURN
 
@@ -210,7 +253,12 @@ class Gateway:
                 pins=pins,
                 session=session,
             )
-            ended = await self.runs.drive(row, owned, self._observer(row, on_event))
+            observer = self._observer(row, on_event)
+            if on_event is not None:
+                for each in warnings:
+                    on_event(Notice(each))
+            ended = await self.runs.drive(row, owned, observer)
+        await self.erase_forgotten()
         return self._ended(row, ended, on_event)
 
     async def resume(self, run_id: str, *, on_event: OnEvent | None = None) -> Turn:
@@ -220,6 +268,7 @@ class Gateway:
             one_at_a_time(self.runs, row.session, on_event) if row.session is not None else contextlib.nullcontext()
         ):
             state = await self.runs.resume(row.id, self._observer(row, on_event))
+        await self.erase_forgotten()
         return self._ended(row, state, on_event)
 
     async def answer(self, run_id: str, text: str, *, on_event: OnEvent | None = None) -> Turn:
@@ -295,6 +344,44 @@ class Gateway:
         shutil.rmtree(turn_folder(self.home, session, 0).parent, ignore_errors=True)
         return turns
 
+    def memories(self, query: str | None = None, *, session: str | None = None) -> list[Memory]:
+        """What is remembered: the newest first, or what matches the query best. Raises ToolError."""
+        from gateway.tools.memories import Memories
+
+        there = Memories(self.home)
+        return there.all(session=session) if query is None else there.search(query, session=session, limit=MEMORIES)
+
+    async def forget_memory(self, key: str) -> bool:
+        """Forget what is remembered under the key, and erase it from the record of the turns; False where some of them
+        have to end before that. Raises ToolError."""
+        from gateway.tools.memories import Memories
+
+        await asyncio.to_thread(Memories(self.home).forget, key)
+        return await self.erase_forgotten()
+
+    async def erase_forgotten(self) -> bool:
+        """Take what was forgotten out of every turn that nobody works on; whether nothing of it is left anywhere.
+
+        Done after every turn and when the gateway is entered: what cannot be done now is done then.
+        """
+        from gateway.tools.memories import FILE, Memories
+
+        if not (self.home / FILE).exists():
+            return True
+        try:
+            pending = await asyncio.to_thread(Memories(self.home).pending)
+            if not pending:
+                return True
+            from gateway.engine.erasing import erase
+            from gateway.tools.erasure import Eraser
+
+            if not await erase(self.runs, Eraser(pending)):
+                return False
+            await asyncio.to_thread(Memories(self.home).erased, pending)
+        except (EchelonError, ValueError):  # no turn fails for it
+            return False
+        return True
+
     def graph(self, name: str = "turn") -> Graph:
         """A kind of run as nodes and edges, as its next run would have them. Raises UsageError for an unknown name."""
         from gateway.turn.graph import TURN, turn_graph
@@ -321,11 +408,11 @@ class Gateway:
 
         return files(self._folders("recipes"), self._folders("prompts"))
 
-    def skills(self) -> list[SkillFile]:
-        """The skills that were written in this home."""
-        from gateway.tools.builtin.skill import written
+    def skills(self) -> SkillLibrary:
+        """The skills that there are: those of the workspace, those of this home, and their versions."""
+        from gateway.tools.skills.library import SkillLibrary
 
-        return written(self.home)
+        return SkillLibrary(self.home, self.settings.workspace)
 
     def state(self, row: RunRow) -> RunState:
         """Where a run is, as it was last saved."""

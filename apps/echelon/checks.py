@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -46,6 +47,7 @@ def every_check(given: Mapping[str, str | None], config_file: Path | None) -> It
     yield from models(settings)
     yield patterns(settings)
     yield research(settings)
+    yield from mcp_servers(settings)
     yield adb()
     yield chromium()
 
@@ -200,6 +202,31 @@ def research(settings: Settings) -> Check:
         return Check("research", "ok", f"no corpus is configured; Python's documentation: --corpus {PYTHON_DOCS}")
     advice = "give a folder with --corpus or research.corpus_dir; for example: apt-get install python3-doc"
     return Check("research", "warn", "no corpus is configured, and python3-doc is not installed", advice)
+
+
+def mcp_servers(settings: Settings) -> Iterator[Check]:
+    """Each server of the configuration: it is started, or connected to, and asked for its tools."""
+    for name in settings.tools.mcp_servers:
+        yield asyncio.run(_mcp_server(name, settings))
+
+
+async def _mcp_server(name: str, settings: Settings) -> Check:
+    from gateway.errors import ToolError
+    from gateway.redact import redactor
+    from gateway.tools.mcp.servers import Servers
+
+    config = settings.tools.mcp_servers[name]
+    servers = Servers({name: config}, settings.home, redactor(settings, os.environ))
+    try:
+        offered = await servers.ask(name)
+    except ToolError as error:
+        return Check("mcp", "fail", str(error), error.hint)
+    finally:
+        await servers.close()
+    told = f"{name}: {config.url or config.command} offers {len(offered.tools)} tools"
+    if offered.left_out:
+        return Check("mcp", "warn", f"{told}; left out: {'; '.join(offered.left_out)}", "tell whoever makes the server")
+    return Check("mcp", "ok", told)
 
 
 def adb() -> Check:

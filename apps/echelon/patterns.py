@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
     from echelon.output.pattern import PatternProblems
-    from gateway import Gateway, Settings
+    from gateway import Settings
     from gateway.turn.patterns.check import Diagnostic
     from gateway.turn.patterns.library import PatternFile
 
@@ -95,7 +96,7 @@ def check(settings: Settings, files: tuple[Path, ...], as_json: bool) -> int:
 
     with closing(Gateway(settings)) as gateway:
         found = list(files) or [file.path for file in gateway.patterns()]
-        tools, undoable = _tools(gateway)
+    tools, undoable = asyncio.run(_tools(settings))
     problems: list[Diagnostic] = []
     for path in found:
         try:
@@ -113,9 +114,15 @@ def check(settings: Settings, files: tuple[Path, ...], as_json: bool) -> int:
     return ConfigError.exit_code if problems else 0
 
 
-def _tools(gateway: Gateway) -> tuple[list[str], list[str]]:
+async def _tools(settings: Settings) -> tuple[list[str], list[str]]:
     """Every tool's name, and those of the tools that can be undone."""
-    every = list(gateway.registry)
+    from gateway import Gateway
+
+    async with Gateway(settings) as gateway:
+        registry, warnings = await gateway.tools()
+    for each in warnings:
+        say(f"warning: {each}")
+    every = list(registry)
     return [tool.name for tool in every], [tool.name for tool in every if tool.undo is not None]
 
 

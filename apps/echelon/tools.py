@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from echelon import options
-from echelon.terminal import put, put_json, put_table
+from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from echelon.output.tool import Rule
     from gateway import Settings
-    from gateway.tools.registry import Tool
+    from gateway.tools.registry import Registry, Tool
 
 
 @click.group(
@@ -60,14 +60,12 @@ def list_tools(settings: Settings, as_json: bool, markdown: bool) -> None:
 def show(settings: Settings, name: str, as_json: bool) -> None:
     """Show a tool: what it does, its effect, the schema of its arguments."""
     from echelon.output.tool import ToolShown
-    from gateway import Gateway
     from gateway.errors import ToolError, UsageError
 
-    with closing(Gateway(settings)) as gateway:
-        try:
-            tool = gateway.registry.get(name)
-        except ToolError as error:
-            raise UsageError(str(error), hint=error.hint) from None
+    try:
+        tool = _registry(settings, name).get(name)
+    except ToolError as error:
+        raise UsageError(str(error), hint=error.hint) from None
     shown = ToolShown(
         name=tool.name,
         description=tool.description,
@@ -153,10 +151,21 @@ def table(found: Iterable[Tool]) -> str:
 
 
 def _tools(settings: Settings) -> list[Tool]:
+    return sorted(_registry(settings), key=lambda tool: tool.name)
+
+
+def _registry(settings: Settings, name: str | None = None) -> Registry:
+    """Those of MCP servers, too; where one cannot be used, that is said."""
     from gateway import Gateway
 
-    with closing(Gateway(settings)) as gateway:
-        return sorted(gateway.registry, key=lambda tool: tool.name)
+    async def ask() -> tuple[Registry, list[str]]:
+        async with Gateway(settings) as gateway:
+            return await gateway.tools(name)
+
+    registry, warnings = asyncio.run(ask())
+    for each in warnings:
+        say(f"warning: {each}")
+    return registry
 
 
 def _effect(tool: Tool) -> str:

@@ -16,7 +16,7 @@ from gateway.turn.document import project
 from gateway.turn.executor import Execute
 from gateway.turn.gather import Gather
 from gateway.turn.operations import Place, turn_operations
-from gateway.turn.parts import Parts, assemble
+from gateway.turn.parts import Parts, Texts, assemble
 from gateway.turn.planner import Clarify, PlanTask
 from gateway.turn.responder import Respond, Save, Unfinished
 from gateway.turn.state import TurnContext, TurnState
@@ -43,19 +43,22 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
     return Graph(TURN, nodes, start="Gather")
 
 
-def turn_type(home: Path, registry: Callable[[], Registry], model: Model) -> GraphType:
-    """The kind of run that a turn is."""
+def turn_type(home: Path, registry: Callable[[Texts], Registry], model: Model) -> GraphType:
+    """The kind of run that a turn is; `registry` gives the tools of a run from what it pinned."""
     latest: dict[object, Parts] = {}  # most turns begin with the same files as the one before
 
-    def build(context: TurnContext, pinned: Pinned) -> Graph:
+    def parts_of(pinned: Pinned) -> Parts:
         if pinned.key not in latest:
-            parts = assemble(pinned, registry())
+            parts = assemble(pinned, registry(pinned))
             latest.clear()
             latest[pinned.key] = parts
-        return turn_graph(latest[pinned.key], context)
+        return latest[pinned.key]
+
+    def build(context: TurnContext, pinned: Pinned) -> Graph:
+        return turn_graph(parts_of(pinned), context)
 
     def operations(row: RunRow, context: TurnContext, pinned: Pinned) -> Mapping[str, Operation]:
         place = Place(home, context.session, row.ordinal or 0)
-        return turn_operations(place, context, registry(), model)
+        return turn_operations(place, context, parts_of(pinned).registry, model)
 
     return GraphType(TURN, TurnContext, TurnState, build, operations, project(home))

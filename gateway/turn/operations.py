@@ -101,11 +101,15 @@ class _Told:
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:
-        """What bears on the request: memories, earlier turns of the session (newest first), the workspace's files."""
+        """What bears on the request: memories, skills, earlier turns of the session (newest first), the workspace's
+        files."""
         items: list[dict[str, str]] = []
         remembered = await self._remembered(args["request"], scope)
         if remembered:
             items.append({"title": "Memory", "text": remembered})
+        skills = await asyncio.to_thread(self._skills, args["request"])
+        if skills:
+            items.append({"title": "Skills", "text": skills})
         items += await asyncio.to_thread(self._earlier)
         root = self.workspace
         found = await asyncio.to_thread(Workspace(root).files)
@@ -145,6 +149,12 @@ class _Told:
             text = _exchange(exchange.request, exchange.response)
             found.append({"title": "Before this session", "text": text})
         return found[:KEPT]
+
+    def _skills(self, request: str) -> str:
+        from gateway.tools.skills.library import SkillLibrary
+        from gateway.tools.skills.relevance import listing
+
+        return listing(SkillLibrary(self.place.home, self.workspace).usable(), request)
 
     async def _remembered(self, request: str, scope: Scope) -> str:
         from gateway.tools.builtin.memory import SearchArgs, memory_search

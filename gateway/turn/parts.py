@@ -79,7 +79,7 @@ def assemble(texts: Texts, registry: Registry) -> Parts:
             program = _program(text, name)
             programs[program.task_type] = program
             prompts[f"prompts/{PATTERNS}{program.task_type}.md"] = program.body
-        else:
+        elif name.startswith("prompts/"):
             prompts[name] = text
     missing = [name for name in RECIPES if name not in recipes]
     if missing:

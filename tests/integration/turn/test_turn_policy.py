@@ -18,13 +18,19 @@ def spent(bench: Bench) -> str:
 
 
 async def test_a_call_that_a_pattern_allows_is_made_at_once(bench: Bench) -> None:
-    gateway = bench.open(plan(), call("test.spend", what="bread and salt"), done(), answer(), tools=RULES)
+    gateway = bench.open(
+        plan("with test.fetch, test.spend or test.say"),
+        call("test.spend", what="bread and salt"),
+        done(),
+        answer(),
+        tools=RULES,
+    )
     assert (await gateway.run("Buy bread")).status is Status.COMPLETE
     assert spent(bench) == "x"
 
 
 async def test_a_call_that_a_pattern_denies_is_an_error_that_the_model_sees(bench: Bench) -> None:
-    script = (plan(), call("test.spend", what="some gold"), done(), answer())
+    script = (plan("with test.fetch, test.spend or test.say"), call("test.spend", what="some gold"), done(), answer())
     gateway = bench.open(*script, tools=RULES, assume_yes=True)
     turn = await gateway.run("Buy gold")
     assert spent(bench) == ""
@@ -33,7 +39,9 @@ async def test_a_call_that_a_pattern_denies_is_an_error_that_the_model_sees(benc
 
 
 async def test_what_no_pattern_allows_is_asked_about_and_replays(bench: Bench) -> None:
-    gateway = bench.open(plan(), call("test.spend", what="a car"), done(), answer(), tools=RULES)
+    gateway = bench.open(
+        plan("with test.fetch, test.spend or test.say"), call("test.spend", what="a car"), done(), answer(), tools=RULES
+    )
     turn = await gateway.run("Buy a car")
     assert turn.waiting is not None and turn.waiting.question == 'Run test.spend {"what": "a car"}?'
     assert spent(bench) == ""
@@ -45,7 +53,11 @@ async def test_what_no_pattern_allows_is_asked_about_and_replays(bench: Bench) -
 
 async def test_a_tool_that_is_denied_altogether_is_not_offered(bench: Bench) -> None:
     gateway = bench.open(
-        plan(), call("test.say", what="a"), done(), answer(), tools={"policy": {"test.spend": {"deny": ["*"]}}}
+        plan("with test.fetch, test.spend or test.say"),
+        call("test.say", what="a"),
+        done(),
+        answer(),
+        tools={"policy": {"test.spend": {"deny": ["*"]}}},
     )
     await gateway.run("Say something")
     assert "test.spend" not in str(bench.model.asked[1])
@@ -54,7 +66,13 @@ async def test_a_tool_that_is_denied_altogether_is_not_offered(bench: Bench) -> 
 
 
 async def test_yes_does_not_answer_for_what_strangers_wrote(bench: Bench) -> None:
-    script = (plan(), call("test.fetch", what="page"), call("test.spend"), done(), answer())
+    script = (
+        plan("with test.fetch, test.spend or test.say"),
+        call("test.fetch", what="page"),
+        call("test.spend"),
+        done(),
+        answer(),
+    )
     gateway = bench.open(*script, assume_yes=True)
     turn = await gateway.run("Read the page")
     assert turn.waiting is not None and "--yes does not answer" in turn.waiting.question
@@ -64,9 +82,17 @@ async def test_yes_does_not_answer_for_what_strangers_wrote(bench: Bench) -> Non
 
 
 async def test_yes_answers_where_no_stranger_was_read_and_what_is_allowed_is_not_asked_after_one(bench: Bench) -> None:
-    gateway = bench.open(plan(), call("test.spend"), done(), answer(), assume_yes=True)
+    gateway = bench.open(
+        plan("with test.fetch, test.spend or test.say"), call("test.spend"), done(), answer(), assume_yes=True
+    )
     assert (await gateway.run("Spend")).status is Status.COMPLETE
-    script = (plan(), call("test.fetch"), call("test.spend", what="bread"), done(), answer())
+    script = (
+        plan("with test.fetch, test.spend or test.say"),
+        call("test.fetch"),
+        call("test.spend", what="bread"),
+        done(),
+        answer(),
+    )
     gateway = bench.open(*script, tools=RULES, assume_yes=True)
     assert (await gateway.run("Read and buy")).status is Status.COMPLETE
     assert spent(bench) == "xx"

@@ -1,0 +1,13 @@
+"""A house for each test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mcp_house import House
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)

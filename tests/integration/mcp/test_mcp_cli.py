@@ -1,0 +1,56 @@
+"""MCP servers from the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+from mcp_house import House
+
+from echelon.cli import start
+
+
+@pytest.fixture
+def configured(house: House, echelon_home: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    servers = {"s": house.stranger(), "gone": {"command": "no-such-command"}}
+    (house.workspace / "echelon.yaml").write_text(json.dumps({"tools": {"mcp_servers": servers}}))
+    monkeypatch.chdir(house.workspace)
+    return house
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """The exit code, and all that it says."""
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = start(arguments)
+    return code, said.getvalue()
+
+
+def test_their_tools_are_listed_shown_and_called(configured: House) -> None:
+    code, output = run("tools", "list")
+    assert code == 0 and "mcp.s.say" in output
+    assert "warning: the MCP server gone cannot be used: there is no command no-such-command" in output
+    code, output = run("tools", "show", "mcp.s.spend")
+    assert code == 0 and "ONCE" in output and "asks first" in output and "gone" not in output
+    code, output = run("tools", "call", "mcp.s.say", '{"text": "hello"}', "--no-input")
+    assert code == 0 and "say: hello" in output
+
+
+def test_the_doctor_looks_at_each(configured: House) -> None:
+    _, output = run("doctor")
+    assert f"s: {sys.executable} offers 18 tools" in output
+    assert "FAIL  mcp            the MCP server gone cannot be used: there is no command no-such-command" in output
+
+
+def test_a_pattern_that_names_them_is_checked(configured: House) -> None:
+    file = configured.workspace / "clock.md"
+    head = "---\ntask_type: clock\ndescription: d\n---\n"
+    file.write_text(f"{head}1. CALL mcp.s.say\n2. CALL any of {{mcp.s.*}}\n")
+    assert run("patterns", "check", str(file))[0] == 0
+    file.write_text(f"{head}1. CALL mcp.s.sy\n")
+    code, output = run("patterns", "check", str(file))
+    assert code == 2 and "there is no tool 'mcp.s.sy'. Did you mean mcp.s.say?" in output

@@ -193,3 +193,23 @@ async def test_a_short_word_is_forgotten_without_a_trace_in_others(house: Bench)
     Memories(house.home).save("k", "yes", session="s", turn=1, now=0.0, otherwise="")
     assert await gateway.forget_memory("k")
     assert gateway.memories() == [] and "yes, and yes" in turn.context.read_text()
+
+
+async def test_who_asks_to_forget_is_asked_and_no_model_is(house: Bench) -> None:
+    await house.open(*remember()).run(FACT)
+    gateway = house.open(plan("forget the PIN", task_type="memory_op"), answer("It is forgotten."))
+    turn = await gateway.run("Please forget my PIN for the Häuser")
+    assert turn.waiting is not None and turn.waiting.question.startswith("Run memory.forget ")
+    assert len(house.model.asked) == 1  # the plan: what was found is the only one that can be meant
+    turn = await gateway.answer(turn.run_id, "yes")
+    assert turn.status is Status.COMPLETE and not left(house.home, "471199")
+
+
+@pytest.mark.parametrize("request_", ["Forget my shoe size", "Don't forget that the boat leaves at nine"])
+async def test_nothing_is_forgotten_where_nothing_is_known_or_nobody_asks(house: Bench, request_: str) -> None:
+    saving = remember()[1]
+    script = [saving] if request_.startswith("Don't") else []
+    gateway = house.open(plan("do it", task_type="memory_op"), *script, answer("Yes."))
+    turn = await gateway.run(request_)
+    assert turn.status is Status.COMPLETE
+    assert [each.text for each in gateway.memories()] == [request_] * len(script)

@@ -192,16 +192,30 @@ def patterns(settings: Settings) -> Check:
 
 
 def research(settings: Settings) -> Check:
-    """Whether there are documents to do research in."""
-    folder = settings.research.corpus_dir
-    if settings.research.provider == "corpus" and folder is not None:
-        if folder.is_dir():
-            return Check("research", "ok", f"documents in {folder}")
-        return Check("research", "fail", f"{folder} is not a folder", "mend research.corpus_dir")
-    if PYTHON_DOCS.is_dir():
-        return Check("research", "ok", f"no corpus is configured; Python's documentation: --corpus {PYTHON_DOCS}")
-    advice = "give a folder with --corpus or research.corpus_dir; for example: apt-get install python3-doc"
-    return Check("research", "warn", "no corpus is configured, and python3-doc is not installed", advice)
+    """Where research looks, and whether that is there; nothing is asked of the web."""
+    chosen = settings.research
+    if chosen.corpus_dir is not None and chosen.provider != "searxng":
+        if chosen.corpus_dir.expanduser().is_dir():
+            return Check("research", "ok", f"documents in {chosen.corpus_dir}")
+        return Check("research", "fail", f"{chosen.corpus_dir} is not a folder", "mend research.corpus_dir")
+    if chosen.provider == "corpus":
+        advice = "give a folder with --corpus or research.corpus_dir; for example: apt-get install python3-doc"
+        return Check("research", "fail", "the provider is corpus, and no folder is named", advice)
+    if chosen.provider == "searxng":
+        if chosen.searxng_url:
+            return Check("research", "ok", f"the web, by {harmless_url(chosen.searxng_url)}")
+        return Check(
+            "research", "fail", "the provider is searxng, and no instance is named", "set research.searxng_url"
+        )
+    documents = f"; Python's documentation: --corpus {PYTHON_DOCS}" if PYTHON_DOCS.is_dir() else ""
+    return Check("research", "ok", f"the web, by ddgs{documents}")
+
+
+def harmless_url(url: str) -> str:
+    """Without user and password."""
+    from urllib.parse import urlsplit
+
+    return urlsplit(url)._replace(netloc=urlsplit(url).netloc.rpartition("@")[2]).geturl()
 
 
 def mcp_servers(settings: Settings) -> Iterator[Check]:

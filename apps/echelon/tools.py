@@ -142,10 +142,13 @@ def call(
 
 def table(found: Iterable[Tool]) -> str:
     """What tools declare, as a Markdown table; `architecture/tools.md` has it."""
-    rows = ["| tool | effect | touches | deadline | asks | undone | what it does |", "|---|---|---|--:|---|---|---|"]
+    rows = [
+        "| tool | effect | touches | deadline | asks | reconciled | undone | what it does |",
+        "|---|---|---|--:|---|---|---|---|",
+    ]
     for tool in found:
-        asks, undone = ("yes" if each else "" for each in (tool.ask, tool.undo is not None))
-        cells = (f"`{tool.name}`", _effect(tool), ", ".join(tool.touches), f"{tool.deadline_s:g} s", asks, undone)
+        declared = ("yes" if each else "" for each in (tool.ask, tool.reconcile is not None, tool.undo is not None))
+        cells = (f"`{tool.name}`", _effect(tool), ", ".join(tool.touches), f"{tool.deadline_s:g} s", *declared)
         rows.append(f"| {' | '.join(cells)} | {tool.description.replace('|', chr(92) + '|')} |")
     return "\n".join(rows)
 

@@ -45,7 +45,10 @@ class ToolResult(BaseModel):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Where a tool runs. Paths are absolute; `settings` is the configuration as plain data."""
+    """Where a tool runs. Paths are absolute; `settings` is the configuration as plain data.
+
+    `call` is the same for every try of one call, and another one for each call.
+    """
 
     workspace: Path
     home: Path
@@ -54,6 +57,7 @@ class ToolContext:
     turn: int = 0
     now: float = 0.0
     settings: Mapping[str, Json] = field(default_factory=dict)
+    call: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A program run for the workspace, within bounds: time, memory, file size, output, and no secrets in its environment.
 
 It is a fence against accidents (endless loops, floods, left-over processes), not against hostile code: it runs as the
-user who started the gateway.
+user who started the gateway, reads what that user may read, and is given the user's HOME, since programs keep their
+settings and caches there. Limits are for each process and each file: many of them together can be more.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,20 +18,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import ToolError
+from gateway.tools import supervisor
+from gateway.tools.supervisor import ENDING_S
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 MEMORY_BYTES = 4 << 30  # of address space, for each process
 FILE_BYTES = 512 << 20  # of any one file it writes
+_SUPERVISOR = supervisor.__file__
 _DRAIN_S = 1.0  # how long to read on after the end: what is left in the pipe is there at once
 
 
 @dataclass(frozen=True)
 class Finished:
-    """`output` is standard output and error together, its middle left out if it was long. `code` is None if the
-    deadline ended the program."""
+    """`output` is standard output and error together, unless `errors` has the latter apart; the middle of each is left
+    out if it was long. `code` is None if the deadline ended the program, and negative for the signal that did."""
 
     code: int | None
     output: str
+    errors: str = ""
 
 
 class _Bounded:
@@ -59,8 +65,11 @@ class _Bounded:
 
 
 def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a program needs to run, and nothing else of the gateway's own environment, which may hold keys."""
-    return {**{name: os.environ[name] for name in _PASSED_ON if name in os.environ}, **(more or {})}
+    """What a program needs to run, and nothing else of the gateway's own environment, which may hold keys. Programs are
+    not looked for relative to where they run: the workspace does not decide what `ls` is."""
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    places = [each for each in passed.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(each)]
+    return {**passed, "PATH": os.pathsep.join(places), **(more or {})}
 
 
 async def run_program(
@@ -70,42 +79,76 @@ async def run_program(
     deadline_s: float,
     env: Mapping[str, str] | None = None,
     output_bytes: int = 200_000,
+    stdin: bytes = b"",
+    errors_apart: bool = False,
 ) -> Finished:
-    """Run to the end or to the deadline, seconds; then nothing of the process group is left running.
+    """Run to the end or to the deadline, seconds; then nothing that it started is left running.
 
     `env` comes on top of the clean environment. Raises ToolError if the program cannot be started.
     """
-    reading, writing = os.pipe()
+    pipes = [os.pipe() for _ in range(1 + errors_apart)]
+    outputs = [_Bounded(output_bytes) for _ in pipes]
+    ours, theirs = socket.socketpair()
+    with ours:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", _SUPERVISOR, str(theirs.fileno()), str(MEMORY_BYTES), str(FILE_BYTES)),
+                *command,
+                cwd=cwd,
+                env=clean_environment(env),
+                stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
+                stdout=pipes[0][1],
+                stderr=pipes[-1][1],
+                start_new_session=True,
+                pass_fds=(theirs.fileno(),),
+            )
+        except OSError as error:
+            for reading, _ in pipes:
+                os.close(reading)
+            raise ToolError(f"{command[0]} cannot be started: {error.strerror or error}") from error
+        finally:
+            theirs.close()
+            for _, writing in pipes:
+                os.close(writing)
+        pumps = [asyncio.ensure_future(_pump(pipe[0], output)) for pipe, output in zip(pipes, outputs, strict=True)]
+        in_time = False
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.communicate(stdin or None), deadline_s)
+                in_time = True
+            told = _told(ours)
+        finally:
+            await _end(process, ours)
+            await asyncio.wait(pumps, timeout=_DRAIN_S)
+            for each in pumps:
+                each.cancel()
+    if "error" in told:
+        raise ToolError(f"{command[0]} cannot be started: {os.strerror(told['error'])}")
+    code = told.get("exit", -told["signal"] if "signal" in told else process.returncode)
+    return Finished(code if in_time else None, outputs[0].text(), outputs[1].text() if errors_apart else "")
+
+
+async def _end(process: asyncio.subprocess.Process, control: socket.socket) -> None:
+    """Have the supervisor end what still runs; where the program has ended its supervisor, end the program."""
+    started = _told(control).get("started")
+    control.close()
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=cwd,
-            env=clean_environment(env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=writing,
-            stderr=writing,
-            start_new_session=True,
-        )
-    except OSError as error:
-        os.close(reading)
-        raise ToolError(f"{command[0]} cannot be started: {error.strerror or error}") from error
-    finally:
-        os.close(writing)
-    _limit(process.pid)
-    output = _Bounded(output_bytes)
-    pump = asyncio.ensure_future(_pump(reading, output))
-    code: int | None = None
-    try:
-        with suppress(TimeoutError):
-            code = await asyncio.wait_for(process.wait(), deadline_s)
-    finally:
-        # also when it ended by itself: what it left in the background would hold the pipe, and the machine
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        await asyncio.wait_for(process.wait(), ENDING_S + 1)
+    except TimeoutError:
+        process.kill()
         await process.wait()
-        await asyncio.wait([pump], timeout=_DRAIN_S)
-        pump.cancel()
-    return Finished(code, output.text())
+    if process.returncode and started:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(started, signal.SIGKILL)
+
+
+def _told(control: socket.socket) -> dict[str, int]:
+    """What the supervisor has said so far: `started`, then `exit`, `signal` or `error`, each with its number."""
+    try:
+        said = control.recv(4096, socket.MSG_DONTWAIT | socket.MSG_PEEK).decode()
+    except (BlockingIOError, ConnectionError):
+        return {}
+    return {key: int(number) for key, number in (line.split(" ") for line in said.splitlines())}
 
 
 async def _pump(descriptor: int, output: _Bounded) -> None:
@@ -119,14 +162,3 @@ async def _pump(descriptor: int, output: _Bounded) -> None:
                 output.add(data)
         finally:
             transport.close()
-
-
-def _limit(pid: int) -> None:
-    """Memory and file size, where the system can limit another process (Linux)."""
-    if sys.platform == "linux":
-        import resource
-
-        with suppress(ProcessLookupError, PermissionError, ValueError):
-            resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
-            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))

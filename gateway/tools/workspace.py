@@ -10,6 +10,7 @@ import errno
 import fnmatch
 import hashlib
 import os
+import posixpath
 import secrets
 import stat
 from collections.abc import Iterator
@@ -45,6 +46,11 @@ def is_noise(name: str) -> bool:
     return name in NOISE or name.endswith(".egg-info")
 
 
+def is_binary_name(name: str) -> bool:
+    """Whether a file's name says that it holds no text."""
+    return os.path.splitext(name)[1].lower() in _BINARY_SUFFIXES
+
+
 class Workspace:
     """A folder whose files are named by paths relative to it, with `/` between the parts."""
 
@@ -57,7 +63,8 @@ class Workspace:
         """The canonical name of `path`, links resolved. Raises OutsideWorkspace, also for a link that leads out."""
         if not path or "\0" in path:
             raise ToolError("a path cannot be empty or hold a NUL")
-        real = os.path.realpath(self.root / path)
+        with _said_of(path):  # a link that is taken away meanwhile
+            real = os.path.realpath(self.root / path)
         if real != str(self.root) and not real.startswith(str(self.root).rstrip("/") + "/"):
             raise OutsideWorkspace(f"{path} is outside the workspace", hint="use a path relative to the workspace")
         return os.path.relpath(real, self.root)
@@ -66,17 +73,11 @@ class Workspace:
         """The content of a regular file of at most `limit` bytes; ToolError for anything else."""
         name = self.relative(path)
         with self._parent(name) as (folder, last), _said_of(path):
-            # O_NONBLOCK: opening a named pipe must not wait for its writer
-            handle = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-            try:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise ToolError(f"{path} is not a file that can be read")
-                with os.fdopen(handle, "rb", closefd=False) as file:
-                    data = file.read(limit + 1)
-            finally:
-                os.close(handle)
-        if len(data) > limit:
-            raise ToolError(f"{path} is larger than {limit:,} bytes")
+            data = read_regular(last, folder, limit)
+        if data is None:
+            raise ToolError(
+                f"{path} is larger than {limit:,} bytes", hint="file.search finds lines in files of up to 16 MB"
+            )
         return data
 
     def digest(self, path: str) -> str | None:
@@ -84,14 +85,25 @@ class Workspace:
         return sha256(self.read(path)) if self.exists(path) else None
 
     def exists(self, path: str) -> bool:
-        return os.path.lexists(self.root / self.relative(path))
+        name = self.relative(path)
+        try:
+            with self._parent(name) as (folder, last):
+                os.stat(last, dir_fd=folder, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except ToolError as error:
+            if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+                return False
+            raise
+        return True
 
     def write(self, path: str, data: bytes) -> None:
-        """Replace the file atomically, keeping its mode; parents are made. A reader sees the old bytes or the new."""
+        """Replace the file atomically, keeping its mode and owner; parents are made. A reader sees the old bytes or the
+        new. Other names of the file (hard links) keep the old."""
         name = self.relative(path)
         self._check_writable(name)
         with self._parent(name, make=True) as (folder, last), _said_of(path):
-            mode = _mode(folder, last, path)
+            standing = _standing(folder, last, path)
             temporary = f".{last[:100]}.{secrets.token_hex(6)}.tmp"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             handle = os.open(temporary, flags, 0o666, dir_fd=folder)
@@ -99,8 +111,10 @@ class Workspace:
                 with os.fdopen(handle, "wb") as file:
                     file.write(data)
                     file.flush()
-                    if mode is not None:
-                        os.fchmod(handle, mode)
+                    if standing is not None:
+                        with suppress(PermissionError):  # only root can give files away
+                            os.fchown(handle, standing.st_uid, standing.st_gid)
+                        os.fchmod(handle, stat.S_IMODE(standing.st_mode))
                     os.fsync(handle)
                 os.rename(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
@@ -122,20 +136,32 @@ class Workspace:
         `glob` matches the whole path, or the file's name alone (`*.py`).
         """
         found: list[str] = []
-        for folder, folders, names in os.walk(self.root):
+        for folder, folders, names, handle in self.walk("."):
             folders[:] = sorted(each for each in folders if not is_noise(each))
             for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), self.root)
-                if os.path.splitext(name)[1].lower() in _BINARY_SUFFIXES or not _matches(path, glob):
+                path = posixpath.join(folder, name)
+                if is_binary_name(name) or not _matches(path, glob):
                     continue
-                if stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode):
-                    found.append(path)
+                with suppress(FileNotFoundError):
+                    if stat.S_ISREG(os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode):
+                        found.append(path)
             if len(found) >= MAX_FILES:
                 break
         return sorted(found)[:MAX_FILES]
 
+    def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str], int]]:
+        """Like `os.fwalk` below a folder, with folders named relative to the workspace, empty for itself.
+
+        It goes by descriptors: a folder that is exchanged for a link meanwhile is not entered.
+        """
+        name = self.relative(path)
+        with self._parent(f"{name}/." if name != "." else ".") as (start, _):
+            for folder, folders, files, handle in os.fwalk(".", dir_fd=start):
+                below = posixpath.normpath(posixpath.join(name, folder))
+                yield below if below != "." else "", folders, files, handle
+
     def _check_writable(self, name: str) -> None:
-        if name == "." or ".git" in name.split("/"):
+        if name == "." or ".git" in name.lower().split("/"):
             raise OutsideWorkspace(f"{name} cannot be written: it belongs to the repository, not to its content")
 
     @contextmanager
@@ -158,15 +184,35 @@ class Workspace:
             os.close(current)
 
 
-def _mode(folder: int, last: str, path: str) -> int | None:
-    """The permission bits of a regular file that is there, None if nothing is."""
+def read_regular(name: str, folder: int, limit: int) -> bytes | None:
+    """The content of a file in an open folder, None if it has more than `limit` bytes. Links are not followed.
+
+    Raises ToolError for what is no regular file, and OSError.
+    """
+    # O_NONBLOCK: opening a named pipe must not wait for its writer
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise ToolError(f"{name} is not a file that can be read")
+        if status.st_size > limit:
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            data = file.read(limit + 1)
+    finally:
+        os.close(handle)
+    return data if len(data) <= limit else None
+
+
+def _standing(folder: int, last: str, path: str) -> os.stat_result | None:
+    """The status of a regular file that is there, None if nothing is."""
     try:
         status = os.stat(last, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(status.st_mode):
         raise ToolError(f"{path} is not a regular file")
-    return stat.S_IMODE(status.st_mode)
+    return status
 
 
 def _matches(path: str, glob: str) -> bool:
@@ -182,8 +228,8 @@ def _said_of(path: str) -> Iterator[None]:
     """Turn what the operating system refuses into an error that names the path and what to do."""
     try:
         yield
-    except FileNotFoundError:
-        raise ToolError(f"there is no file {path}", hint="file.list shows the files that there are") from None
+    except FileNotFoundError as error:
+        raise ToolError(f"there is no file {path}", hint="file.list shows the files that there are") from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise OutsideWorkspace(f"{path} goes through a link or a file that is no folder") from error

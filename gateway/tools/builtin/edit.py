@@ -1,4 +1,4 @@
-"""file.edit: one change in a file of the workspace, by exact text or by the name of a Python definition."""
+"""file.edit: a change in a file of the workspace, by exact text, by the name of a Python definition, or by a diff."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import re
 from pydantic import BaseModel, Field, model_validator
 
 from gateway.engine.ports import Effect
-from gateway.errors import ToolError
-from gateway.tools.builtin.file import take_back
+from gateway.tools.builtin.file import path_of, take_back
 from gateway.tools.code.code_brief import brief
 from gateway.tools.code.missing_imports import missing_imports
 from gateway.tools.code.python_source import NotReplaced, changed_by, definitions, parse, replaced, unwrapped
 from gateway.tools.code.relevance import is_test_file, only_path, relevant_definitions, relevant_files
-from gateway.tools.code.source_text import SourceText, decode
-from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
+from gateway.tools.code.source_text import SourceText, editable
+from gateway.tools.code.unified_diff import NotApplied, applied, nearest
+from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
 
@@ -24,7 +24,7 @@ PYTHON = "text/x-python"
 
 
 class EditArgs(BaseModel):
-    """Either `old` and `new`, or `source`, with `name` where the source does not tell it."""
+    """Either `old` and `new`, or `source`, with `name` where the source does not tell it; or `diff`."""
 
     path: str = Field(description="file to change, relative to the workspace")
     old: str | None = Field(None, description="text that stands exactly once in the file")
@@ -33,12 +33,15 @@ class EditArgs(BaseModel):
     source: str | None = Field(
         None, description="Python code: the whole new definition, from its def line to its last line"
     )
+    diff: str | None = Field(
+        None, description="unified diff of this one file; all of it is applied, wherever its lines stand, or nothing"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> EditArgs:
         by_text = self.old is not None and self.new is not None
-        if by_text == (self.source is not None):
-            raise ValueError("give either old and new, or source")
+        if [by_text, self.source is not None, self.diff is not None].count(True) != 1:
+            raise ValueError("give either old and new, or source, or diff")
         return self
 
 
@@ -46,6 +49,8 @@ def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
     """To the file that was read last and, in Python, to its definitions: what is not there cannot be named."""
     workspace = Workspace(ctx.workspace)
     path = _last_seen(situation)
+    del schema["properties"]["diff"]  # small models get the lines around a change wrong
+    schema["description"] = "Either `old` and `new`, or `source`, with `name` where the source does not tell it."
     if path is None:
         return only_path(schema, relevant_files(workspace, situation))
     names = relevant_definitions(workspace, path, situation) if path.endswith(".py") else []
@@ -70,27 +75,37 @@ def _last_seen(situation: Situation) -> str | None:
     return next(reversed(read or written), None)
 
 
-@tool("file.edit", effect=Effect.IDEMPOTENT, deadline_s=10, narrow=_narrow_edit, undo=take_back)
-async def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
+@tool(
+    "file.edit",
+    effect=Effect.IDEMPOTENT,
+    deadline_s=10,
+    touches=(Touches.WORKSPACE,),
+    subject=path_of,
+    narrow=_narrow_edit,
+    undo=take_back,
+)
+def file_edit(args: EditArgs, ctx: ToolContext) -> ToolResult:
     """Change a file of the workspace: replace a Python function, method or class by its name, or exact text.
 
+    Or apply a unified diff, whose line numbers may be wrong, but whose lines have to stand there.
     data: {path, name: of the definition or empty, before: sha256, after: sha256, changed: what, for people}; {path}
     alone where nothing was changed.
     """
     workspace = Workspace(ctx.workspace)
     path = workspace.relative(args.path)
     changes = Changes(ctx, path)
-    done = changes.done_before(args)
-    before = ctx.artifacts.get(done.before) if done and done.before else workspace.read(path)
-    old = decode(before, path)
-    try:
-        name, text, notes = _changed(workspace, old, args, path)
-    except NotReplaced as reason:
-        return ToolResult(ok=False, text=f"{path} is unchanged: {reason}", data={"path": path})
-    if text == old.text:
-        reason_ = "that is what already stands there. Write it differently."
-        return ToolResult(ok=False, text=f"{path} is unchanged: {reason_}", data={"path": path})
-    change = done or changes.make(args, old.encode(text))
+    with changes.locked():
+        done = changes.done_before(args)
+        before = ctx.artifacts.get(done.before) if done and done.before else workspace.read(path)
+        old = editable(before, path)
+        try:
+            name, text, notes = _changed(workspace, old, args, path)
+        except (NotReplaced, NotApplied) as reason:
+            return ToolResult(ok=False, text=f"{path} is unchanged: {reason}", data={"path": path})
+        if text == old.text:
+            reason_ = "that is what already stands there. Write it differently."
+            return ToolResult(ok=False, text=f"{path} is unchanged: {reason_}", data={"path": path})
+        change = done or changes.make(args, old.encode(text), before)
     said = "; ".join([f"changed {name} in {path}" if name else f"changed {path}", *notes])
     return ToolResult(
         text=f"{said}\n{_diff(old.text, text)}",
@@ -106,9 +121,11 @@ def _changed(workspace: Workspace, old: SourceText, args: EditArgs, path: str) -
         name = args.name or changed_by(args.source, old.text)
         imports = missing_imports(workspace, path, old.text, args.source)
         return name, *replaced(old, name, "\n".join([*imports, unwrapped(args.source)]))
-    if args.old is None or args.new is None:
-        raise ToolError("give either old and new, or source")
-    text = _exchanged(old, args.old, args.new)
+    if args.diff is not None:
+        text = applied(old, args.diff, path)
+    else:
+        assert args.old is not None and args.new is not None  # the arguments' model sees to it
+        text = _exchanged(old, args.old, args.new)
     if path.endswith(".py") and definitions(old.text):
         try:
             parse(text)
@@ -125,24 +142,7 @@ def _exchanged(file: SourceText, old: str, new: str) -> str:
         return file.text.replace(wanted, file.with_newlines(new) if file.newline != "\n" else new)
     if count > 1:
         raise NotReplaced(f"old stands there {count} times. Give more lines around it, so that it is found once.")
-    raise NotReplaced(f"old does not stand in the file. {_nearest(file.text, old)}")
-
-
-def _nearest(text: str, old: str) -> str:
-    """The lines of `text` that are most like `old`, numbered."""
-    lines = text.splitlines()
-    wanted = [line for line in old.splitlines() if line.strip()]
-    if not lines or not wanted:
-        return "Give the exact text as file.read shows it, without line numbers."
-    matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2(wanted[0].strip())
-    best, at = 0.0, 0
-    for index, line in enumerate(lines[:5_000]):
-        matcher.set_seq1(line.strip()[:200])
-        if matcher.real_quick_ratio() > best and matcher.ratio() > best:
-            best, at = matcher.ratio(), index
-    shown = lines[at : at + len(wanted) + 1]
-    return "The nearest lines are:\n" + "\n".join(f"{at + i + 1}| {line[:200]}" for i, line in enumerate(shown[:12]))
+    raise NotReplaced(f"old does not stand in the file. {nearest(file.text, old)}")
 
 
 def _diff(old: str, new: str) -> str:

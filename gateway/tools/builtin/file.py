@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from typing import Protocol
 
 from pydantic import BaseModel, Field
 
@@ -12,15 +13,30 @@ from gateway.errors import ToolError
 from gateway.tools.code.loose_checks import in_functions, with_raises
 from gateway.tools.code.missing_imports import missing_imports
 from gateway.tools.code.relevance import only_path, relevant_files
-from gateway.tools.code.source_text import decode
+from gateway.tools.code.source_text import SourceText, decode, editable
 from gateway.tools.code.write_brief import code_brief, named_files, stands, test_path, tests_brief, text_brief
-from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
+from gateway.tools.policy import Policy, Verdict
+from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import MAX_FILES, Workspace, sha256
 
 MAX_TEXT = 24_000  # characters of one file.read: more does not fit a small model's prompt
 MAX_LISTED = 200
 REPLACED = re.compile(r"\b(?:overwrit|rewrit|replac|from scratch|anew)", re.IGNORECASE)
+
+
+class _OfFile(Protocol):
+    path: str
+
+
+def path_of(args: _OfFile, ctx: ToolContext) -> str:
+    """The canonical path that a call is about: `./a`, `b/../a` and a link to `a` are all `a`."""
+    return Workspace(ctx.workspace).relative(args.path)
+
+
+def may_read(path: str, ctx: ToolContext) -> bool:
+    """Whether file.read would be allowed for this file without asking: what searches may look into."""
+    return Policy(ctx.settings.get("tools", {})).verdict(file_read, {"path": path}, ctx) is Verdict.ALLOW
 
 
 class ReadArgs(BaseModel):
@@ -39,15 +55,22 @@ def _narrow_read(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
     return schema
 
 
-@tool("file.read", effect=Effect.READ, deadline_s=10, narrow=_narrow_read)
-async def file_read(args: ReadArgs, ctx: ToolContext) -> ToolResult:
+@tool(
+    "file.read",
+    effect=Effect.READ,
+    deadline_s=10,
+    touches=(Touches.WORKSPACE,),
+    subject=path_of,
+    narrow=_narrow_read,
+)
+def file_read(args: ReadArgs, ctx: ToolContext) -> ToolResult:
     """Read a text file of the workspace, with line numbers.
 
     data: {path, sha256 of the whole file, lines: how many it has}.
     """
     workspace = Workspace(ctx.workspace)
     data = workspace.read(args.path)
-    lines = decode(data, args.path).text.splitlines()
+    lines = [line.rstrip("\r\n") for line in decode(data, args.path).lines]
     first = args.start_line or 1
     last = min(args.end_line or len(lines), len(lines))
     if lines and not first <= last:
@@ -70,8 +93,8 @@ class ListArgs(BaseModel):
     glob: str = Field("", description="only files that match, for example *.py or src/**/*.md; all if left out")
 
 
-@tool("file.list", effect=Effect.READ, deadline_s=10)
-async def file_list(args: ListArgs, ctx: ToolContext) -> ToolResult:
+@tool("file.list", effect=Effect.READ, deadline_s=10, touches=(Touches.WORKSPACE,))
+def file_list(args: ListArgs, ctx: ToolContext) -> ToolResult:
     """List the text files of the workspace.
 
     data: {files: [path], total}; at most 200 are listed.
@@ -133,8 +156,16 @@ async def take_back(args: BaseModel, result: ToolResult, ctx: ToolContext) -> No
         Changes(ctx, result.data["path"]).take_back(result.data["before"], result.data["after"])
 
 
-@tool("file.write", effect=Effect.IDEMPOTENT, deadline_s=10, narrow=_narrow_write, undo=take_back)
-async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
+@tool(
+    "file.write",
+    effect=Effect.IDEMPOTENT,
+    deadline_s=10,
+    touches=(Touches.WORKSPACE,),
+    subject=path_of,
+    narrow=_narrow_write,
+    undo=take_back,
+)
+def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
     """Write a file of the workspace: a new one, in place of an old one, or at its end.
 
     data: {path, before: sha256 or null for a new file, after: sha256, changed: what, for people}.
@@ -142,18 +173,11 @@ async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
     workspace = Workspace(ctx.workspace)
     path = workspace.relative(args.path)
     changes = Changes(ctx, path)
-    change = changes.done_before(args)
-    if change is None:
-        standing = workspace.read(path) if args.append and workspace.exists(path) else b""
-        content = args.content
-        if path.endswith(".py") and args.test_of:
-            content = in_functions(with_raises(content), posixpath.basename(args.test_of).removesuffix(".py"))
-        if path.endswith(".py"):
-            content = "\n".join([*missing_imports(workspace, path, "", content), content])
-        data = ended(content).encode()
-        if standing:
-            data = ended(decode(standing, path).text, blank=path.endswith(".md")).encode() + data
-        change = changes.make(args, data)
+    with changes.locked():
+        change = changes.done_before(args)
+        if change is None:
+            standing = workspace.read(path) if workspace.exists(path) else None
+            change = changes.make(args, _content(workspace, path, args, standing or b""), standing)
     lines = len(args.content.splitlines())
     what = "created" if change.before is None else "unchanged" if change.before == change.after else "replaced"
     what = "added to" if args.append and what == "replaced" else what
@@ -161,24 +185,35 @@ async def file_write(args: WriteArgs, ctx: ToolContext) -> ToolResult:
     return ToolResult(text=said, data={"path": path, "before": change.before, "after": change.after, "changed": said})
 
 
-def ended(text: str, *, blank: bool = False) -> str:
-    """The text with the end of its last line, and a blank line after it where a new paragraph follows."""
-    whole = text if not text or text.endswith("\n") else f"{text}\n"
-    return f"{whole.rstrip()}\n\n" if blank and whole.strip() else whole
+def _content(workspace: Workspace, path: str, args: WriteArgs, standing: bytes) -> bytes:
+    """What is to stand in the file; what is added is in the encoding and with the line endings of what stands there."""
+    text = args.content
+    if path.endswith(".py") and args.test_of:
+        text = in_functions(with_raises(text), posixpath.basename(args.test_of).removesuffix(".py"))
+    if path.endswith(".py"):
+        text = "\n".join([*missing_imports(workspace, path, "", text), text])
+    text = text if not text or text.endswith("\n") else f"{text}\n"
+    if not args.append or not standing:
+        return SourceText(text).encode(text)
+    old = editable(standing, path)
+    ends = len(re.findall(r"\r\n|\r|\n", old.text[len(old.text.rstrip("\r\n")) :]))
+    wanted = 2 if path.endswith(".md") and old.text.strip() else 1  # a blank line before a new paragraph
+    return old.encode(old.text + old.newline * (wanted - ends) + old.with_newlines(text))
 
 
 class UndoArgs(BaseModel):
     path: str = Field(description="file whose last change is to be taken back, relative to the workspace")
 
 
-@tool("file.undo", effect=Effect.IDEMPOTENT, deadline_s=10)
-async def file_undo(args: UndoArgs, ctx: ToolContext) -> ToolResult:
+@tool("file.undo", effect=Effect.IDEMPOTENT, deadline_s=10, touches=(Touches.WORKSPACE,), subject=path_of)
+def file_undo(args: UndoArgs, ctx: ToolContext) -> ToolResult:
     """Take back the last change that was made to a file of the workspace.
 
+    Called again, it takes back the change before that one.
     data: {path, sha256: of what stands there now, null if the file was removed}.
     """
     path = Workspace(ctx.workspace).relative(args.path)
-    change = Changes(ctx, path).restore_last()
+    change = Changes(ctx, path).restore_last(args)
     if change is None:
         return ToolResult(ok=False, text=f"no change of {path} is known: there is nothing to undo", data={"path": path})
     text = f"{path} is as it was before its last change" if change.before else f"{path} is removed: it was new"

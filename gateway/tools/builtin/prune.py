@@ -15,7 +15,7 @@ from gateway.tools.builtin.file import take_back
 from gateway.tools.builtin.tests import RunArgs, run_tests
 from gateway.tools.code.python_source import parse_or_empty
 from gateway.tools.code.source_text import decode
-from gateway.tools.registry import ToolContext, ToolResult, tool
+from gateway.tools.registry import ToolContext, ToolResult, Touches, tool
 from gateway.tools.undo import Changes
 from gateway.tools.workspace import Workspace
 
@@ -27,7 +27,14 @@ class PruneArgs(BaseModel):
     asked: str = Field(description="what was asked for: a check whose result stands there is kept, failing or not")
 
 
-@tool("test.prune", effect=Effect.IDEMPOTENT, deadline_s=240, undo=take_back)
+@tool(
+    "test.prune",
+    effect=Effect.IDEMPOTENT,
+    deadline_s=240,
+    touches=(Touches.WORKSPACE, Touches.PROGRAMS),
+    subject=lambda args, ctx: Workspace(ctx.workspace).relative(args.path),
+    undo=take_back,
+)
 async def prune_test(args: PruneArgs, ctx: ToolContext) -> ToolResult:
     """Take out of a test file the checks that fail and whose expected result nobody asked for.
 
@@ -43,12 +50,14 @@ async def prune_test(args: PruneArgs, ctx: ToolContext) -> ToolResult:
     for _ in range(MAX_ROUNDS):
         report = await run_tests.run(RunArgs(target=path), ctx)
         passed = report.ok
-        text = decode(workspace.read(path), path).text
+        standing = workspace.read(path)
+        text = decode(standing, path).text
         doomed = [] if passed else list(_unasked(text, path, report.data.get("failures", ()), args.asked))
         if not doomed:
             break
         removed += [ast.unparse(each) for each in doomed if isinstance(each, ast.Assert)]
-        change = changes.make(args, _without(text, doomed).encode())
+        with changes.locked():
+            change = changes.make(args, _without(text, doomed).encode(), standing)
         data = {"before": data.get("before", change.before), "after": change.after}
     said = (
         f"{len(removed)} checks that nobody asked for were taken out of {path}" if removed else f"{path} is unchanged"

@@ -14,6 +14,7 @@ from gateway.config import Research
 from gateway.engine.ports import Effect, Json
 from gateway.errors import ToolError
 from gateway.tools.registry import ToolContext, ToolResult, Touches, tool
+from gateway.tools.research.addresses import addresses_in
 
 if TYPE_CHECKING:
     from gateway.tools.research.providers import Provider
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_UNREAD = 20  # sources that could not be read, in the result's data
 SHOWN_UNREAD = 3  # and in its text
+NAMED = "request"  # in place of a provider's name: the pages were named
 FEWEST_HITS = 10  # asked of a provider, of which those are dropped that are one page
 
 
@@ -53,14 +55,17 @@ async def internet_research(args: ResearchArgs, ctx: ToolContext) -> ToolResult:
     """Look something up in the documents and get the passages that explain it, with their sources.
 
     data: {passages: [{title, source, heading, quote, code, date}], provider, unread: [{source, problem}]}; passages are
-    the best first, at most 4 from 3 documents. ok: something was found. The documents are the configured folder's, else
-    pages of the web. A folder is indexed when it is first used, which may take some seconds, and when it has changed.
+    the best first, at most 4 from 3 documents. ok: something was found. The documents are the pages whose addresses the
+    query names, else the configured folder's, else pages of the web. A folder is indexed when it is first used, which
+    may take some seconds, and when it has changed.
     """
     section = ctx.settings.get("research") or {}
     try:
         settings = Research.model_validate(section)
     except ValidationError as error:
         raise ToolError(f"the configuration of research is wrong: {error.errors()[0]['msg']}") from error
+    if named := addresses_in(args.query):
+        return await _pages(_without(args.query, named), named, NAMED, section, ctx)
     if settings.provider == "corpus" or (settings.corpus_dir and settings.provider == "ddgs"):
         # the default provider, and a folder is named: that chooses the folder
         return await _in_corpus(args.query, settings.corpus_dir, ctx)
@@ -99,24 +104,37 @@ def _searched(folder: Path, index: Path, query: str, stopped: threading.Event) -
 
 async def _on_the_web(query: str, settings: Research, section: Json, ctx: ToolContext) -> ToolResult:
     from gateway.tools.research.providers import distinct
-    from gateway.tools.research.select import select
-    from gateway.tools.research.visit import visit
 
     hits = await _provider(settings).search(query, max(FEWEST_HITS, 2 * settings.max_pages))
     urls = [each.url for each in distinct(hits)][: settings.max_pages]
     if not urls:
         return _nothing(settings.provider, f"the search found nothing about {query!r}: try other words", [])
+    return await _pages(query, urls, settings.provider, section, ctx)
+
+
+async def _pages(query: str, urls: list[str], provider: str, section: Json, ctx: ToolContext) -> ToolResult:
+    """What pages say about the query; those that the request names are wanted whatever they say."""
+    from gateway.tools.research.select import select
+    from gateway.tools.research.visit import visit
+
     visited = await visit(urls, section, ctx.home, now=ctx.now)
     unread = [Unread(source=each.url, problem=each.problem) for each in visited if each.page is None]
     if len(unread) == len(urls):
         raise ToolError(
-            f"none of the {len(urls)} pages that the search found could be read: {_listed(unread)}",
+            f"none of the pages ({len(urls)}) could be read: {_listed(unread)}",
             hint="try other words; research.allow_hosts names hosts that are not public",
         )
-    found = [_found(each) for each in await asyncio.to_thread(select, query, visited)]
+    anyway = provider == NAMED
+    found = [_found(each) for each in await asyncio.to_thread(select, query, visited, anyway=anyway)]
     if not found:
-        return _nothing(settings.provider, f"the pages say nothing about {query!r}: try other words", unread)
-    return _told(settings.provider, found, unread, unread)
+        return _nothing(provider, f"the pages say nothing about {query!r}: try other words", unread)
+    return _told(provider, found, unread, unread)
+
+
+def _without(query: str, addresses: Sequence[str]) -> str:
+    for each in addresses:
+        query = query.replace(each, " ")
+    return " ".join(query.split())
 
 
 def _provider(settings: Research) -> Provider:

@@ -20,7 +20,7 @@ from gateway.tools.code.junit import Failure, Report, frames_of_dump, read_repor
 from gateway.tools.code.python_source import definitions, parse_or_empty
 from gateway.tools.code.relevance import is_test_file
 from gateway.tools.code.source_text import decode
-from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, tool
+from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.sandbox import Finished, run_program
 from gateway.tools.workspace import Workspace
 
@@ -49,7 +49,18 @@ def _narrow_run(schema: Schema, ctx: ToolContext, situation: Situation) -> Schem
     return {**schema, "properties": {"target": {"type": "string", "enum": named, "description": description}}}
 
 
-@tool("test.run", effect=Effect.IDEMPOTENT, deadline_s=DEADLINE_S, narrow=_narrow_run)
+def _tested(args: RunArgs, ctx: ToolContext) -> str:
+    return _target(Workspace(ctx.workspace), args.target) or "."
+
+
+@tool(
+    "test.run",
+    effect=Effect.IDEMPOTENT,
+    deadline_s=DEADLINE_S,
+    touches=(Touches.WORKSPACE, Touches.PROGRAMS),
+    subject=_tested,
+    narrow=_narrow_run,
+)
 async def run_tests(args: RunArgs, ctx: ToolContext) -> ToolResult:
     """Run the tests of the workspace with pytest and report which fail, and where.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -10,11 +9,10 @@ from pydantic import BaseModel, Field
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
-from gateway.tools.research.addresses import target
+from gateway.tools.research.addresses import addresses_in, target
 from gateway.tools.research.visit import visit
 
 MAX_TEXT = 12_000  # characters of one call
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\]+", re.IGNORECASE)
 
 
 class VisitArgs(BaseModel):
@@ -31,21 +29,18 @@ def _subject(args: VisitArgs, ctx: ToolContext) -> str:
 
 
 def _narrow(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """To the addresses that the user has named, if any: a page must not make one up that says what it has read."""
-    named = list(dict.fromkeys(_trimmed(each) for each in _ADDRESS.findall(situation.request)))
-    if not named:
+    """To the addresses that the user has named; where something was read already, else to those that were found: a page
+    must not make one up, which could carry off what was read."""
+    named = addresses_in(situation.request)
+    read = [each for each in (*situation.earlier, *situation.results) if each["tool"].startswith(("internet.", "mcp."))]
+    found = [passage["source"] for each in read for passage in each["data"].get("passages", ()) if "source" in passage]
+    offered = named or list(dict.fromkeys(each for each in found if each.startswith(("http://", "https://"))))
+    if not offered and not read:
         return schema
-    url = {**schema["properties"]["url"], "enum": named}
+    if not offered:
+        raise ToolError("no address is known that could be visited", hint="name one in the request")
+    url = {**schema["properties"]["url"], "enum": offered}
     return {**schema, "properties": {**schema["properties"], "url": url}}
-
-
-def _trimmed(address: str) -> str:
-    """Without the punctuation of the sentence that it stands in; a bracket stays where it was opened."""
-    while address.endswith((".", ",", ";", ":", "!", "?", "*", "_")) or (
-        address.endswith((")", "]")) and address.count(address[-1]) > address.count({")": "(", "]": "["}[address[-1]])
-    ):
-        address = address[:-1]
-    return address
 
 
 @tool(

@@ -16,6 +16,7 @@ from gateway.errors import ConfigError, ToolError
 if TYPE_CHECKING:
     from yarl import URL
 
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\]+", re.IGNORECASE)
 _V4 = {
     IPv4Network(network): kind
     for network, kind in {
@@ -132,3 +133,17 @@ def _host(url: URL) -> str:
 
 def _is_host(name: str) -> bool:
     return bool(re.fullmatch(r"[\w.-]{1,253}|[0-9a-f:.]+(%\w+)?", name, re.ASCII))
+
+
+def addresses_in(text: str) -> list[str]:
+    """The web addresses that a text names, each once, in its order."""
+    return list(dict.fromkeys(_trimmed(each) for each in _ADDRESS.findall(text)))
+
+
+def _trimmed(address: str) -> str:
+    """Without the punctuation of the sentence that it stands in; a bracket stays where it was opened."""
+    while address.endswith((".", ",", ";", ":", "!", "?", "*", "_")) or (
+        address.endswith((")", "]")) and address.count(address[-1]) > address.count({")": "(", "]": "["}[address[-1]])
+    ):
+        address = address[:-1]
+    return address

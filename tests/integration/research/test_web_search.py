@@ -285,3 +285,20 @@ async def test_trouble_with_ddgs_is_told_apart(research: Any, ddgs_says: Callabl
             await research("mooring lines")
     ddgs_says(DDGSException("No results found."))
     assert not (await research("mooring lines")).ok
+
+
+async def test_pages_that_the_query_names_are_read_and_nothing_is_searched(research: Any) -> None:
+    async with serving(heron=html(HERON), egret=html(OTHER)) as site:
+        host = f"127.0.0.1:{site.port}"
+        url = str(site.make_url("/heron"))
+        found = await research(f"What holds a ship at the quay, by {url}?", allow_hosts=[host])
+        whole = await research(f"Summarise {url}.", allow_hosts=[host], provider="corpus")
+    assert found.data["provider"] == whole.data["provider"] == "request"
+    assert "Mooring lines hold a ship" in found.data["passages"][0]["quote"]
+    assert "The heron is a ship." in whole.data["passages"][0]["quote"], "how it begins, where nothing else is asked"
+    assert {each["source"].split("#")[0] for each in found.data["passages"]} == {url}
+
+
+async def test_a_named_page_that_cannot_be_read_is_an_error(research: Any) -> None:
+    with pytest.raises(ToolError, match="none of the pages"):
+        await research("What does http://127.0.0.1:9/x say?")

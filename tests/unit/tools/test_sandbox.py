@@ -4,12 +4,13 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gateway.errors import ToolError
-from gateway.tools.sandbox import run_program
+from gateway.tools.sandbox import FILE_BYTES, run_program
 
 
 def _python(code: str) -> list[str]:
@@ -21,6 +22,15 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except FileNotFoundError:
         return False
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    """Other processes tell nobody what they do: look again and again, for a minute at most."""
+    for _ in range(12_000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not come to that within a minute")
 
 
 async def test_output_and_code_come_back(tmp_path: Path) -> None:
@@ -87,12 +97,85 @@ async def test_secrets_in_the_environment_are_not_passed_on(tmp_path: Path, monk
     assert "'PATH'" in finished.output
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot limit another process")
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not limit address space")
 async def test_memory_is_limited(tmp_path: Path) -> None:
-    # the limit is set from outside, just after the start
-    code = "import time; time.sleep(0.2); bytearray(6 << 30)"
-    finished = await run_program(_python(code), cwd=tmp_path, deadline_s=20)
+    finished = await run_program(_python("bytearray(6 << 30)"), cwd=tmp_path, deadline_s=20)
     assert "MemoryError" in finished.output
+
+
+async def test_a_file_cannot_grow_without_end(tmp_path: Path) -> None:
+    code = "import os; f = open('big', 'wb'); f.truncate(600 << 20)"
+    finished = await run_program(_python(code), cwd=tmp_path, deadline_s=20)
+    assert "File too large" in finished.output
+    assert (tmp_path / "big").stat().st_size <= FILE_BYTES
+
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        os.closerange(0, 3)
+        open("pid.new", "w").write(str(os.getpid()))
+        os.rename("pid.new", "pid")
+        time.sleep(60)
+    os._exit(0)
+while not os.path.exists("pid"):
+    time.sleep(0.001)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to another process than the first")
+@pytest.mark.parametrize("then", ["", "time.sleep(60)", "os.kill(os.getpid(), 9)"])
+async def test_a_process_that_left_for_a_session_of_its_own_is_ended(tmp_path: Path, then: str) -> None:
+    await run_program(_python(DAEMON + then), cwd=tmp_path, deadline_s=3)
+    assert not _alive(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to another process than the first")
+async def test_a_gateway_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, sys\nfrom pathlib import Path\nfrom gateway.tools.sandbox import FILE_BYTES, run_program\n"
+        f"asyncio.run(run_program([sys.executable, '-S', '-c', {DAEMON + 'time.sleep(60)'!r}], "
+        f"cwd=Path({str(tmp_path)!r}), deadline_s=60))"
+    )
+    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    await _until(lambda: (tmp_path / "pid").exists())
+    gateway.kill()
+    await gateway.wait()
+    # it is the supervisor that ends it, as soon as it has seen the gateway's end
+    await _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+
+
+async def test_a_program_that_ends_its_supervisor_is_ended_too(tmp_path: Path) -> None:
+    code = "import os, time; open('pid', 'w').write(str(os.getpid())); os.kill(os.getppid(), 9); time.sleep(60)"
+    finished = await run_program(_python(code), cwd=tmp_path, deadline_s=30)
+    assert finished.code == -9
+    await _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+
+
+async def test_many_that_fork_again_and_again_are_all_ended(tmp_path: Path) -> None:
+    code = (
+        "import os, time\n"
+        "for _ in range(6):\n"
+        "    os.fork()\n"
+        "os.setsid() if os.getpid() != os.getpgid(0) else None\n"
+        "open(f'{os.getpid()}.pid', 'w').close()\n"
+        "time.sleep(60)\n"
+    )
+    task = asyncio.create_task(run_program(_python(code), cwd=tmp_path, deadline_s=60))
+    await _until(lambda: len(os.listdir(tmp_path)) == 64)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not [each for each in os.listdir(tmp_path) if _alive(int(each.removesuffix(".pid")))]
+
+
+async def test_standard_input_and_errors_apart(tmp_path: Path) -> None:
+    code = "import sys; print(sys.stdin.read()[::-1]); sys.stderr.write('err')"
+    finished = await run_program(_python(code), cwd=tmp_path, deadline_s=20, stdin=b"abc", errors_apart=True)
+    assert (finished.code, finished.output, finished.errors) == (0, "cba\n", "err")
 
 
 async def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:

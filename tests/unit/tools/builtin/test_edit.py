@@ -192,6 +192,63 @@ async def test_undo_of_an_edit_that_changed_nothing_does_nothing(
     assert (ctx.workspace / pager).read_text() == PAGER
 
 
+async def test_a_diff_is_applied_whole_or_not_at_all(ctx: ToolContext, call: Call, pager: str) -> None:
+    good = "@@ -90,2 +90,2 @@\n def last_page(total, size):\n-    return total // size\n+    return -(-total // size)\n"
+    bad = good + "@@ -1 +1 @@\n-    self.n = m\n+    self.n = 1\n"
+    refused = await call("file.edit", path=pager, diff=bad)
+    assert not refused.ok and "20|         self.n = n" in refused.text
+    assert (ctx.workspace / pager).read_text() == PAGER
+    assert (await call("file.edit", path=pager, diff=good)).ok
+    assert (ctx.workspace / pager).read_text() == PAGER.replace("total // size", "-(-total // size)")
+    broken = await call("file.edit", path=pager, diff="@@ @@\n-        self.n = n\n+        self.n = (\n")
+    assert "no longer be valid Python" in broken.text
+
+
+def test_small_models_are_not_offered_diffs(ctx: ToolContext, registry: Registry, pager: str) -> None:
+    assert "diff" in registry.get("file.edit").schema()["properties"]
+    assert "diff" not in registry.get("file.edit").schema(ctx, Situation("fix it"))["properties"]
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o640, 0o444])
+async def test_the_mode_of_a_file_survives_edits_and_undos(ctx: ToolContext, call: Call, mode: int) -> None:
+    file = ctx.workspace / "run.sh"
+    file.write_text("echo one\n")
+    file.chmod(mode)
+    for tool, args in (
+        ("file.edit", {"old": "one", "new": "two"}),
+        ("file.write", {"content": "echo three\n"}),
+        ("file.write", {"content": "echo four\n", "append": True}),
+        ("file.undo", {}),
+    ):
+        assert (await call(tool, path="run.sh", **args)).ok
+        assert file.stat().st_mode & 0o7777 == mode
+
+
+async def test_what_is_added_takes_encoding_and_line_endings_of_the_file(ctx: ToolContext, call: Call) -> None:
+    file = ctx.workspace / "a.txt"
+    file.write_bytes("\ufeffone\r\ntwö".encode("utf-16-le"))
+    await call("file.write", path="a.txt", content="drei\nvier", append=True)
+    assert file.read_bytes() == "\ufeffone\r\ntwö\r\ndrei\r\nvier\r\n".encode("utf-16-le")
+
+
+def test_the_subject_of_a_call_is_the_canonical_path(ctx: ToolContext, registry: Registry) -> None:
+    (ctx.workspace / "secrets").mkdir()
+    (ctx.workspace / "link").symlink_to("secrets")
+    for name in ("file.read", "file.edit", "file.write", "file.undo", "file.search"):
+        tool = registry.get(name)
+        assert tool.subject is not None and tool.touches
+        for path in (
+            "secrets/x",
+            "./secrets/x",
+            "secrets//x",
+            "a/../secrets/x",
+            "link/x",
+            f"{ctx.workspace}/secrets/x",
+        ):
+            args = tool.args.model_construct(path=path)
+            assert tool.subject(args, ctx) == "secrets/x"
+
+
 async def test_paths_outside_are_refused(call: Call) -> None:
     with pytest.raises(OutsideWorkspace):
         await call("file.edit", path="../x.py", old="a", new="b")

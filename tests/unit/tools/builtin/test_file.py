@@ -34,7 +34,7 @@ async def test_binary_files_and_paths_outside_are_refused(ctx: ToolContext, call
     (ctx.workspace / "c.txt").write_bytes(b"\xff\xfe\xfa")
     with pytest.raises(ToolError, match="binary"):
         await call("file.read", path="b.dat")
-    with pytest.raises(ToolError, match="not utf-8 text"):
+    with pytest.raises(ToolError, match="not utf-16-le text"):
         await call("file.read", path="c.txt")
     with pytest.raises(OutsideWorkspace):
         await call("file.read", path="../home")

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -146,6 +148,55 @@ async def test_tests_that_take_pytest_down_are_reported(call: Call, project: Pat
     result = await call("test.run")
     assert not result.ok
     assert "pytest ended with code 9" in result.text
+
+
+HANGING = """\
+import os, sys, time
+
+def test_fork():
+    if os.fork() == 0:
+        os.setsid()
+        open("pid", "w").write(str(os.getpid()))
+        while True:
+            time.sleep(1)
+    while True:
+        time.sleep(1)
+"""
+
+
+async def test_tests_that_fork_and_hang_are_ended_with_all_they_started(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tests_tool, "_TESTS_S", 4.0)
+    monkeypatch.setattr(tests_tool, "_DUMP_S", 0.5)
+    (project / "tests" / "test_calc.py").write_text(HANGING)
+    result = await call("test.run")
+    assert not result.ok and "did not end within 4 s" in result.text
+    pid = int((project / "pid").read_text())
+    if sys.platform == "linux":  # elsewhere it has left the group that is ended
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("print('x' * 20_000_000, file=sys.__stderr__)\n    assert 0, 'after the flood'", "after the flood"),
+        ("bytearray(8 << 30)", "MemoryError"),
+        ("open('big', 'wb').truncate(10 << 30)", "File too large"),
+        ("os.kill(os.getpid(), 9)", "pytest ended with code -9"),
+        ("os.kill(os.getppid(), 9); time.sleep(60)", "pytest ended with code -9"),
+    ],
+)
+async def test_a_test_that_takes_too_much_is_a_failure_like_any_other(
+    call: Call, project: Path, body: str, said: str
+) -> None:
+    (project / "tests" / "test_calc.py").write_text(f"import os, sys, time\n\ndef test_it():\n    {body}\n")
+    result = await call("test.run")
+    assert not result.ok
+    assert re.search(said, result.text), result.text
+    assert len(result.text) < 7_000
+    assert not (project / "big").exists() or (project / "big").stat().st_size < 1 << 30
 
 
 async def test_a_target_outside_or_missing_is_refused(call: Call, project: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from gateway.tools.fulltext import TOKENIZE, any_of, terms
 from gateway.tools.registry import Tool
 
-OFFERED = 10
+OFFERED = 12
 # What most tasks begin with: it fills the places for which nothing speaks.
 USUAL = (
     *("file.list", "file.read", "file.search", "file.write", "file.edit", "internet.research", "memory.search"),

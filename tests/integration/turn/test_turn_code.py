@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from workbench import Bench, answer, plan
+from workbench import TOOLS, Bench, answer, plan
 
 from gateway.engine.state import Status
+from gateway.tools.builtin.prune import prune_test
 
 OLD = "    return max(1, n // size)"
 HALF = "    return n // size + 1"  # right for one test more, wrong for another
@@ -91,6 +92,7 @@ async def test_results_that_a_test_made_up_are_taken_out_without_asking_a_model(
     wrong = "def test_double():\n    assert double(2) == 4\n    assert double(3) == 7\n"
     test = {"answer": f"from double import double\n\n\n{wrong}"}
     repairs = ({"answer": "def double(n):\n    return n + 4\n"}, {"answer": "def double(n):\n    return 7\n"})
+    bench.tools = (prune_test, *TOOLS[7:])
     gateway = bench.open(plan("write double.py", task_type="code_create"), right, test, *repairs, answer())
     turn = await gateway.run("Write double.py with a function double(n).")
     assert turn.status is Status.COMPLETE

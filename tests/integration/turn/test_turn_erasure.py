@@ -24,8 +24,8 @@ MEMORY = (memory_forget, memory_save, memory_search, memory_update)
 
 
 @pytest.fixture
-def house(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr("workbench.TOOLS", MEMORY)
+def house(bench: Bench) -> Bench:
+    bench.tools = MEMORY
     return bench
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from workbench import Bench, answer, call, done, plan
+from workbench import TOOLS, Bench, answer, call, done, fetch, plan
 
 from gateway.engine.state import Status
 from gateway.errors import UsageError
@@ -30,7 +30,7 @@ async def test_a_call_that_a_pattern_allows_is_made_at_once(bench: Bench) -> Non
 
 
 async def test_a_call_that_a_pattern_denies_is_an_error_that_the_model_sees(bench: Bench) -> None:
-    script = (plan("with test.fetch, test.spend or test.say"), call("test.spend", what="some gold"), done(), answer())
+    script = (plan(), call("test.spend", what="some gold"), done(), answer())
     gateway = bench.open(*script, tools=RULES, assume_yes=True)
     turn = await gateway.run("Buy gold")
     assert spent(bench) == ""
@@ -39,9 +39,7 @@ async def test_a_call_that_a_pattern_denies_is_an_error_that_the_model_sees(benc
 
 
 async def test_what_no_pattern_allows_is_asked_about_and_replays(bench: Bench) -> None:
-    gateway = bench.open(
-        plan("with test.fetch, test.spend or test.say"), call("test.spend", what="a car"), done(), answer(), tools=RULES
-    )
+    gateway = bench.open(plan(), call("test.spend", what="a car"), done(), answer(), tools=RULES)
     turn = await gateway.run("Buy a car")
     assert turn.waiting is not None and turn.waiting.question == 'Run test.spend {"what": "a car"}?'
     assert spent(bench) == ""
@@ -65,7 +63,13 @@ async def test_a_tool_that_is_denied_altogether_is_not_offered(bench: Bench) -> 
         await gateway.call_tool("test.spend", {})
 
 
-async def test_yes_does_not_answer_for_what_strangers_wrote(bench: Bench) -> None:
+@pytest.fixture
+def reading(bench: Bench) -> Bench:
+    bench.tools = (fetch, *TOOLS[:8])
+    return bench
+
+
+async def test_yes_does_not_answer_for_what_strangers_wrote(reading: Bench) -> None:
     script = (
         plan("with test.fetch, test.spend or test.say"),
         call("test.fetch", what="page"),
@@ -73,18 +77,18 @@ async def test_yes_does_not_answer_for_what_strangers_wrote(bench: Bench) -> Non
         done(),
         answer(),
     )
-    gateway = bench.open(*script, assume_yes=True)
+    gateway = reading.open(*script, assume_yes=True)
     turn = await gateway.run("Read the page")
     assert turn.waiting is not None and "--yes does not answer" in turn.waiting.question
-    assert spent(bench) == ""
+    assert spent(reading) == ""
     assert (await gateway.answer(turn.run_id, "no")).status is Status.COMPLETE
-    assert spent(bench) == ""
+    assert spent(reading) == ""
 
 
-async def test_yes_answers_where_no_stranger_was_read_and_what_is_allowed_is_not_asked_after_one(bench: Bench) -> None:
-    gateway = bench.open(
-        plan("with test.fetch, test.spend or test.say"), call("test.spend"), done(), answer(), assume_yes=True
-    )
+async def test_yes_answers_where_no_stranger_was_read_and_rules_allow_after_one(
+    reading: Bench,
+) -> None:
+    gateway = reading.open(plan(), call("test.spend"), done(), answer(), assume_yes=True)
     assert (await gateway.run("Spend")).status is Status.COMPLETE
     script = (
         plan("with test.fetch, test.spend or test.say"),
@@ -93,9 +97,9 @@ async def test_yes_answers_where_no_stranger_was_read_and_what_is_allowed_is_not
         done(),
         answer(),
     )
-    gateway = bench.open(*script, tools=RULES, assume_yes=True)
+    gateway = reading.open(*script, tools=RULES, assume_yes=True)
     assert (await gateway.run("Read and buy")).status is Status.COMPLETE
-    assert spent(bench) == "xx"
+    assert spent(reading) == "xx"
 
 
 def test_what_a_terminal_would_obey_or_hide_is_written_out() -> None:

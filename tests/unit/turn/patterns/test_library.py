@@ -3,16 +3,14 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import PatternError
+from gateway.tools.discovery import builtin_registry
 from gateway.turn.patterns.check import check_pattern
 from gateway.turn.patterns.decision import forced
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.library import PatternLibrary, Source
 
 SHIPPED = Path(__file__).parents[4] / "prompts" / "patterns"
-TOOLS = (
-    *("file.read", "file.list", "file.edit", "file.write", "file.undo", "test.run", "test.prune"),
-    *("memory.search", "memory.save", "internet.research", "skill.generator"),
-)
+TOOLS = builtin_registry().names()
 
 
 def written(folder: Path, name: str, *, description: str = "d", steps: str = "1. CALL a.b") -> Path:

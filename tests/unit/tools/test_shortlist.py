@@ -41,7 +41,7 @@ def test_a_tool_that_is_named_is_offered() -> None:
 
 
 def test_where_nothing_speaks_for_any_the_usual_ones_are_offered() -> None:
-    assert shortlist(MANY, "xyzzy") == sorted(USUAL)
+    assert set(USUAL) <= set(shortlist(MANY, "xyzzy"))
 
 
 @given(st.text(max_size=60))

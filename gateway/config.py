@@ -2,19 +2,21 @@
 
 Precedence: options > environment (`ECHELON_LIMITS__MAX_STEPS`) > `--config` > `./echelon.yaml` >
 `$ECHELON_HOME/config.yaml` > defaults. Each of these is checked by itself, so that an error names the place where it
-stands, overridden or not.
+stands, overridden or not. What `./echelon.yaml` may say is bounded: see `gateway.trust`.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -23,6 +25,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from gateway import trust
 from gateway.errors import ConfigError
 
 Role = Literal["planner", "executor", "responder", "phone"]
@@ -31,6 +34,7 @@ Values = dict[str, Any]
 PREFIX = "ECHELON_"
 HOME = "ECHELON_HOME"
 ENVIRONMENT = "the environment"
+FOLDER_FILE = "echelon.yaml"  # of the current folder
 
 
 class Section(BaseModel):
@@ -90,6 +94,14 @@ class Tools(Section):
     mcp_servers: dict[str, McpServer] = {}
 
 
+def _host(entry: str) -> str:
+    """`host`, `host:port`, or an IPv6 address, with a port in brackets."""
+    found = re.fullmatch(r"([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?|[\da-f]*:[\da-f:.]*:[\da-f:.]*", entry, re.IGNORECASE)
+    if not found or int((found[2] or ":80")[1:]) not in range(1, 65_536):
+        raise PydanticCustomError("host", "host or host:port, without http:// and path, not {entry}", {"entry": entry})
+    return entry
+
+
 class Research(Section):
     """Where `internet.research` looks: the web, a SearXNG instance, or a folder of documents. Pages are fetched from
     public addresses only, and from `allow_hosts` (`wiki.local`, `127.0.0.1:8080`)."""
@@ -97,7 +109,7 @@ class Research(Section):
     provider: Literal["ddgs", "searxng", "corpus"] = "ddgs"
     searxng_url: str | None = None
     corpus_dir: Path | None = None
-    allow_hosts: list[str] = []
+    allow_hosts: list[Annotated[str, AfterValidator(_host)]] = []
     max_pages: int = Field(6, ge=1, le=100)  # that one search visits
     page_timeout_s: float = Field(15, gt=0)
     respect_robots: bool = True
@@ -173,8 +185,14 @@ class Settings(BaseSettings):
         environ = os.environ if environ is None else environ
         home = home_of(environ, cwd)
         merged: Values = {}
-        for place, values in cls._layers(overrides or {}, config_file, cwd, environ, home):
+        folder: Values = {}
+        for place, values, of_folder in cls._layers(overrides or {}, config_file, cwd, environ, home):
             cls._check(place, values)
+            if of_folder:
+                folder = values
+                trust.check(place, values, home, cwd)
+            elif folder:  # only the home's comes after it
+                merged = trust.united(merged, folder, values)
             merged = _merge(merged, values)
         settings = cls._check("the configuration", merged, whole=True)
         corpus = settings.research.corpus_dir
@@ -218,18 +236,19 @@ class Settings(BaseSettings):
     @classmethod
     def _layers(
         cls, overrides: Mapping[str, Any], config_file: Path | None, cwd: Path, environ: Mapping[str, str], home: Path
-    ) -> Iterator[tuple[str, Values]]:
-        """Each place and what it says, the strongest first."""
-        yield "the options", _given(overrides)
-        yield ENVIRONMENT, cls._from_environment(environ)
+    ) -> Iterator[tuple[str, Values, bool]]:
+        """Each place, what it says, and whether it is the folder's own file; the strongest first."""
+        yield "the options", _given(overrides), False
+        yield ENVIRONMENT, cls._from_environment(environ), False
         if config_file is not None:
             path = _absolute(config_file, cwd)
             if not path.is_file():
                 raise ConfigError(f"{config_file}: there is no such file", hint="check the path given with --config")
-            yield str(config_file), _read(path)
-        for path in (cwd / "echelon.yaml", home / "config.yaml"):
-            if path.is_file():
-                yield str(path), _read(path)
+            yield str(config_file), _read(path), False
+        for path in (cwd / FOLDER_FILE, home / "config.yaml"):
+            named = config_file is not None and path == _absolute(config_file, cwd)  # trusted by that, and read already
+            if path.is_file() and not named:
+                yield str(path), _read(path), path.name == FOLDER_FILE
 
     @classmethod
     def _from_environment(cls, environ: Mapping[str, str]) -> Values:

@@ -80,21 +80,42 @@ def subject_of(tool: Tool, args: Mapping[str, Json], ctx: ToolContext) -> str:
     """What the call is about, in one text: as the tool says, else its first argument."""
     if tool.subject is not None:
         return tool.subject(tool.args.model_validate(args), ctx)
-    return _text(next(iter(args.values()), ""))
+    # the first that the tool has, not the first that the caller wrote
+    first = next(iter(tool.schema().get("properties", {})), "")
+    return _text(args.get(first, ""))
 
 
 def _speaks_of(pattern: str, subject: str, args: Mapping[str, Json]) -> bool:
     named = _ARGUMENT.fullmatch(pattern)
     if named is not None and named[1] in args:
-        return _glob(named[2]).fullmatch(_text(args[named[1]])) is not None
-    return _glob(pattern).fullmatch(subject) is not None
+        return _fits(named[2], _text(args[named[1]]))
+    return _fits(pattern, subject)
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """`*` is any text and `?` any character, also across lines; brackets are themselves, as they stand in commands.
+
+    The pieces between the stars are looked for one after the other: no pattern takes long on a long text.
+    """
+    first, *others = (_piece(each) for each in pattern.split("*"))
+    if not others:
+        return first.fullmatch(text) is not None
+    begun = first.match(text)
+    if begun is None:
+        return False
+    at = begun.end()
+    for piece in others[:-1]:
+        found = piece.search(text, at)
+        if found is None:
+            return False
+        at = found.end()
+    last = others[-1]
+    return last.fullmatch(text, max(at, len(text) - len(pattern.rpartition("*")[2]))) is not None
 
 
 @lru_cache(maxsize=512)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` is any text and `?` any character, also across lines; brackets are themselves, as they stand in commands."""
-    parts = {"*": ".*", "?": "."}
-    return re.compile("".join(parts.get(each, re.escape(each)) for each in pattern), re.DOTALL)
+def _piece(literal: str) -> re.Pattern[str]:
+    return re.compile("".join("." if each == "?" else re.escape(each) for each in literal), re.DOTALL)
 
 
 def _any(name: str, globs: Iterable[str]) -> bool:

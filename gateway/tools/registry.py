@@ -13,17 +13,20 @@ context is passed to the parameter of its type, if there is one. What is not a T
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import difflib
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from gateway.engine.ports import Artifacts, Effect, Json, Reconciliation
 from gateway.errors import ConfigError, ToolError
@@ -47,7 +50,8 @@ class ToolResult(BaseModel):
 class ToolContext:
     """Where a tool runs. Paths are absolute; `settings` is the configuration as plain data.
 
-    `call` is the same for every try of one call, and another one for each call.
+    `call` is the same for every try of one call, and another one for each call. `progress` tells whoever waits how far
+    a long call is, in a line; it may be called from any thread.
     """
 
     workspace: Path
@@ -58,6 +62,7 @@ class ToolContext:
     now: float = 0.0
     settings: Mapping[str, Json] = field(default_factory=dict)
     call: str = ""
+    progress: Callable[[str], None] = lambda line: None
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,7 @@ class Tool:
 
     `ask`: a person is asked before each call, unless the configuration allows it. `subject` gives the text that the
     configuration's patterns are matched with; by default the first argument. It must be canonical: `./a` and `a` one.
+    `preview` says what a call would do where its arguments alone do not: it is part of the question.
     """
 
     name: str
@@ -116,6 +122,7 @@ class Tool:
     touches: tuple[Touches, ...] = ()
     ask: bool = False
     subject: Subject | None = None
+    preview: Callable[[Any, ToolContext], Awaitable[str]] | None = None
     narrow: Callable[[Schema, ToolContext, Situation], Schema] | None = None
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None
@@ -127,8 +134,30 @@ class Tool:
             schema = self.narrow(schema, ctx, situation)
         return schema
 
+    def parse(self, args: Mapping[str, Any]) -> BaseModel:
+        """The arguments, checked. Raises ToolError, also for a name that there is not: what was meant by it would be
+        silently left undone."""
+        if self.args.model_config.get("extra") != "allow":  # else its own schema decides
+            known = [field.alias or name for name, field in self.args.model_fields.items()]
+            for name in args:
+                if name not in known:
+                    raise ToolError(f"{self.name} has no argument {name[:80]!r}; {_meant(name, known)}")
+        try:
+            return self.args.model_validate(args)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise ToolError(f"{self.name}: {place or 'arguments'}: {first['msg']}") from error
+
     def effect_of(self, args: BaseModel) -> Effect:
         return self.effect if isinstance(self.effect, Effect) else self.effect(args)
+
+
+def _meant(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"it has: {', '.join(known)}" if known else "it has none"
 
 
 @cache
@@ -145,20 +174,24 @@ def tool(
     touches: tuple[Touches, ...] = (),
     ask: bool = False,
     subject: Subject | None = None,
+    preview: Callable[[Any, ToolContext], Awaitable[str]] | None = None,
     narrow: Callable[[Schema, ToolContext, Situation], Schema] | None = None,
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None,
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a tool: see the module's example."""
+    """Declare a tool: see the module's example.
+
+    An `async` function can be stopped, at its deadline and where the user leaves. A plain one runs in a thread, which
+    cannot: it is not waited for any longer, but goes on until it returns or the program ends.
+    """
 
     def declare(run: Callable[..., Any]) -> Tool:
         description = inspect.cleandoc(run.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         if not description:
             raise ConfigError(f"tool {name} has no docstring: models are told what it does from there")
         args, adapted = _adapted(name, run)
-        return Tool(
-            name, description, args, adapted, effect, deadline_s, touches, ask, subject, narrow, undo, reconcile
-        )
+        declared = (effect, deadline_s, touches, ask, subject, preview, narrow, undo, reconcile)
+        return Tool(name, description, args, adapted, *declared)
 
     return declare
 
@@ -187,9 +220,40 @@ def _adapted(name: str, run: Callable[..., Any]) -> tuple[type[BaseModel], Run]:
             values[context] = ctx
         if inspect.iscoroutinefunction(run):
             return as_result(await run(**values))
-        return as_result(await asyncio.to_thread(run, **values))
+        return as_result(await _in_thread(partial(run, **values)))
 
     return args, adapted
+
+
+async def _in_thread(run: Callable[[], Any]) -> Any:
+    """What it gives, computed in a thread that the end of the program does not wait for, as it would for those of
+    `asyncio.to_thread`."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: Any, error: Exception | None) -> None:
+        if done.done():  # nobody waits any more
+            return
+        if error is None:
+            done.set_result(value)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        value, failed = None, None
+        try:
+            value = run()
+        except StopIteration as error:  # a future does not take it
+            failed = RuntimeError(repr(error))
+        except Exception as error:
+            failed = error
+        except BaseException as error:  # `sys.exit` ends its tool only
+            failed = RuntimeError(repr(error))
+        with suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(settle, value, failed)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), name="tool", daemon=True).start()
+    return await done
 
 
 def _described(hint: Any) -> Any:
@@ -214,9 +278,10 @@ def as_result(value: Any) -> ToolResult:
 
 
 class Registry:
-    """The tools that there are, by name."""
+    """The tools that there are, by name; `left_out` says which could not be had, and why."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), left_out: Sequence[str] = ()) -> None:
+        self.left_out = list(left_out)
         self._tools: dict[str, Tool] = {}
         for each in tools:
             self.add(each)

@@ -163,6 +163,8 @@ class Workspace:
     def _check_writable(self, name: str) -> None:
         if name == "." or ".git" in name.lower().split("/"):
             raise OutsideWorkspace(f"{name} cannot be written: it belongs to the repository, not to its content")
+        if name.lower() == "echelon.yaml" or name.lower().split("/")[0] == ".echelon":
+            raise OutsideWorkspace(f"{name} cannot be written: it says how this workspace is worked on")
 
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple[int, str]]:

@@ -60,8 +60,7 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
     async def execute(self, due: Due, visit: Visit) -> Ran:
         given = due.call
         visit.progress("tool", tool=given.tool, args=given.args)
-        began = await visit.now()
-        result = await self._run(due, visit)
+        result, began = await self._run(due, visit)
         data = json.dumps({"tool": given.tool, "args": given.args, **result}, ensure_ascii=False)
         return Ran(result["ok"], visit.artifacts.put(data.encode()), round(await visit.now() - began, 1))
 
@@ -87,8 +86,10 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
         cursor = program.ran(state.cursor, output.ok)
         return state.with_(cursor=cursor, task=TaskState.of(program, cursor))
 
-    async def _run(self, due: Due, visit: Visit) -> dict[str, Any]:
+    async def _run(self, due: Due, visit: Visit) -> tuple[dict[str, Any], float]:
+        """The result, and when the call began: what a person takes to answer is not the tool's time."""
         given = due.call
+        began = await visit.now()
         try:
             tool = self._registry.get(given.tool)
             effect = self._effect(given)
@@ -98,16 +99,18 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
             asks = verdict is Verdict.ASK and not (self._context.assume_yes and not due.strangers)
             again = due.repeats and effect is Effect.ONCE  # which `--yes` does not answer: nothing is done twice
             if asks or again:
-                answer = await visit.ask("approve", self._question(due, again), options=("yes", "no"))
+                would = await visit.call("tools.preview", {"tool": tool.name, "args": given.args})
+                answer = await visit.ask("approve", self._question(due, again, would), options=("yes", "no"))
                 if answer != "yes":
-                    return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}
+                    return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}, began
+                began = await visit.now()
             result = await visit.call(f"tool.{given.tool}", given.args, effect=effect)
         except (ToolError, CallFailed) as error:
             hint = f" ({error.hint})" if error.hint else ""
-            return {"ok": False, "text": f"Error: {error}{hint}", "data": {"error": error.kind}}
+            return {"ok": False, "text": f"Error: {error}{hint}", "data": {"error": error.kind}}, began
         if result is None:  # a call in doubt, which a person said had happened
-            return {"ok": True, "text": "It was confirmed that this has been done.", "data": {}}
-        return dict(result)
+            return {"ok": True, "text": "It was confirmed that this has been done.", "data": {}}, began
+        return dict(result), began
 
     def _effect(self, given: Pending) -> Effect | None:
         """The effect for these arguments; None where they are wrong, which the call itself will say."""
@@ -115,8 +118,8 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
         if isinstance(tool.effect, Effect):
             return tool.effect
         try:
-            return tool.effect_of(tool.args.model_validate(given.args))
-        except ValueError:
+            return tool.effect_of(tool.parse(given.args))
+        except ToolError:
             return None
 
     async def _verdict(self, tool: Tool, given: Pending, visit: Visit) -> Verdict:
@@ -126,15 +129,15 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
             return general
         return Verdict(await visit.call("tools.policy", {"tool": tool.name, "args": given.args}))
 
-    def _question(self, due: Due, again: bool) -> str:
-        parts = [approval(due.call)]
+    def _question(self, due: Due, again: bool, would: str) -> str:
+        parts = [approval(due.call), *([visible(would)] if would else [])]
         if again:
             parts.append("It was done in the first attempt already.")
         if due.strangers and self._context.assume_yes and not again:
             parts.append(
                 "This turn has read texts of others, which may be what asks for it: --yes does not answer here."
             )
-        return " ".join(parts)
+        return ("\n" if would else " ").join(parts)
 
     def _reads_strangers(self, name: str) -> bool:
         return name in self._registry and Touches.NETWORK in self._registry.get(name).touches

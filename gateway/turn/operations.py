@@ -10,8 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
 from gateway.engine.files import write_atomically
 from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
 from gateway.errors import StoreError, ToolError
@@ -50,7 +48,7 @@ def turn_folder(home: Path, session: str, turn: int) -> Path:
 
 def turn_operations(place: Place, context: TurnContext, registry: Registry, model: Model) -> dict[str, Operation]:
     """Every operation that a turn may call, by name: `model.complete`, `turn.*`, `tools.schemas`,
-    `tools.policy`, and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
+    `tools.policy`, `tools.preview`, and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
     told = _Told(place, context)
     operations = [
         replace(model_operation(model), charge=charge_of),
@@ -59,6 +57,7 @@ def turn_operations(place: Place, context: TurnContext, registry: Registry, mode
         Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
         Operation("tools.schemas", _schemas(registry, told), Effect.READ, deadline_s=30),
         Operation("tools.policy", _policy(registry, told), Effect.READ, deadline_s=30),
+        Operation("tools.preview", _preview(registry, told), Effect.READ, deadline_s=30),
     ]
     for tool in registry:
         operations.append(_tool(tool, told))
@@ -89,6 +88,11 @@ class _Told:
         self.workspace = Path(context.workspace)
 
     def tool_context(self, scope: Scope) -> ToolContext:
+        loop = asyncio.get_running_loop()
+
+        def progress(line: str) -> None:
+            loop.call_soon_threadsafe(scope.progress, "tool.progress", {"line": line})
+
         return ToolContext(
             workspace=self.workspace,
             home=self.place.home,
@@ -98,6 +102,7 @@ class _Told:
             now=scope.clock.now(),
             settings=self.context.settings,
             call=scope.call_id,
+            progress=progress,
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:
@@ -225,25 +230,29 @@ def _policy(registry: Registry, told: _Told) -> Any:
     async def verdict(args: Json, scope: Scope) -> Json:
         """Whether a call may be made, "allow", "ask" or "deny": what its paths lead to decides, too."""
         tool = registry.get(args["tool"])
-        parsed = _parsed(tool, args["args"])
+        parsed = tool.parse(args["args"])
         given = {**parsed.model_dump(mode="json"), **args["args"]}  # as they were given, where they were
         return (await asyncio.to_thread(policy.verdict, tool, given, told.tool_context(scope))).value
 
     return verdict
 
 
-def _parsed(tool: Tool, args: Json) -> BaseModel:
-    try:
-        return tool.args.model_validate(args)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ToolError(f"{tool.name}: {place or 'arguments'}: {first['msg']}") from error
+def _preview(registry: Registry, told: _Told) -> Any:
+    async def preview(args: Json, scope: Scope) -> Json:
+        """What a call would do, where its arguments alone do not say it. Raises ToolError for one that could not be
+        made at all: nobody need be asked about that."""
+        tool = registry.get(args["tool"])
+        parsed, context = tool.parse(args["args"]), told.tool_context(scope)
+        if tool.subject is not None:
+            await asyncio.to_thread(tool.subject, parsed, context)
+        return "" if tool.preview is None else await tool.preview(parsed, context)
+
+    return preview
 
 
 def _tool(tool: Tool, told: _Told) -> Operation:
     async def run(args: Json, scope: Scope) -> Json:
-        return _bounded(await tool.run(_parsed(tool, args), told.tool_context(scope))).model_dump()
+        return _bounded(await tool.run(tool.parse(args), told.tool_context(scope))).model_dump()
 
     reconcile = None
     if tool.reconcile is not None:

@@ -61,10 +61,55 @@ def test_places_are_merged_key_by_key_but_lists_are_taken_whole(tmp_path: Path) 
     written(home / "config.yaml", "limits: {max_steps: 1, max_taps: 2}\ntools: {deny: [a, b]}")
     written(tmp_path / "echelon.yaml", "limits: {max_steps: 3}\ntools: {deny: [c]}")
     environ = {"ECHELON_HOME": str(home), "ECHELON_LIMITS__MAX_TIME_S": "4.5"}
-    settings = Settings.load({"limits": {"max_tokens": 5}}, cwd=tmp_path, environ=environ)
+    settings = Settings.load({"limits": {"max_tokens": 5}, "tools": {"deny": ["d"]}}, cwd=tmp_path, environ=environ)
     limits = settings.limits
     assert (limits.max_steps, limits.max_taps, limits.max_time_s, limits.max_tokens) == (3, 2, 4.5, 5)
-    assert settings.tools.deny == ["c"]
+    assert settings.tools.deny == ["d"]
+
+
+def test_rules_of_the_folder_are_added_to_those_of_the_home(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    rules = "{shell.run: {allow: [ls], deny: [rm*], ask: ['*']}, git.commit: {deny: ['*']}}"
+    written(home / "config.yaml", f"tools: {{deny: [a, b], policy: {rules}}}")
+    written(tmp_path / "echelon.yaml", "tools: {deny: [], approve: [c], policy: {shell.run: {deny: [dd*], ask: []}}}")
+    tools = Settings.load(cwd=tmp_path, environ={"ECHELON_HOME": str(home)}).tools
+    assert (tools.deny, tools.approve) == (["a", "b"], ["c"])
+    assert tools.policy["shell.run"].model_dump() == {"allow": ["ls"], "deny": ["dd*", "rm*"], "ask": ["*"]}
+    assert tools.policy["git.commit"].deny == ["*"]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("tools: {mcp_servers: {x: {command: touch}}}", "tools.mcp_servers"),
+        ("tools: {policy: {shell.run: {allow: ['*']}}}", "tools.policy.shell.run.allow"),
+        ("research: {allow_hosts: [intranet]}", "research.allow_hosts"),
+        ("research: {searxng_url: 'http://10.0.0.1'}", "research.searxng_url"),
+        ("serve: {port: 80}", "serve"),
+        ("api_base: https://keys.example.org/v1", "api_base"),
+        ("workspace: ..", "workspace"),
+    ],
+)
+def test_a_folder_cannot_loosen_what_it_is_worked_on_with(tmp_path: Path, text: str, key: str) -> None:
+    home = tmp_path / "home"
+    folder = tmp_path / "cloned"
+    folder.mkdir()
+    written(folder / "echelon.yaml", text)
+    environ = {"ECHELON_HOME": str(home)}
+    with pytest.raises(ConfigError, match="which others may have written") as caught:
+        Settings.load(cwd=folder, environ=environ)
+    assert f"{key} is not taken" in str(caught.value) and "--config" in caught.value.hint
+    Settings.load(cwd=folder, environ=environ, config_file=folder / "echelon.yaml")  # the user has named it
+    Settings.load(cwd=folder, environ=environ, config_file=Path("echelon.yaml"))
+    written(home / "config.yaml", text)
+    (folder / "echelon.yaml").unlink()
+    Settings.load(cwd=folder, environ=environ)
+
+
+def test_a_folder_may_name_a_server_of_this_machine_and_a_part_of_itself(tmp_path: Path) -> None:
+    written(tmp_path / "echelon.yaml", "api_base: http://127.0.0.1:8000/v1\nworkspace: src")
+    settings = Settings.load(cwd=tmp_path, environ={"ECHELON_HOME": str(tmp_path / "home")})
+    assert (settings.api_base, settings.workspace) == ("http://127.0.0.1:8000/v1", tmp_path / "src")
 
 
 def test_an_option_that_was_not_given_overrides_nothing(tmp_path: Path) -> None:
@@ -90,14 +135,14 @@ def test_the_environment_sets_lists_as_json_and_mappings_by_name(tmp_path: Path)
 
 
 def test_one_entry_may_be_completed_by_another_place(tmp_path: Path) -> None:
-    written(tmp_path / "echelon.yaml", "tools: {mcp_servers: {time: {command: mcp-time}}}")
-    environ = {"ECHELON_TOOLS__MCP_SERVERS__TIME__ENV": '{"ZONE": "UTC"}'}
+    written(tmp_path / "home/config.yaml", "tools: {mcp_servers: {time: {command: mcp-time}}}")
+    environ = {"ECHELON_TOOLS__MCP_SERVERS__TIME__ENV": '{"ZONE": "UTC"}', "ECHELON_HOME": str(tmp_path / "home")}
     server = Settings.load(cwd=tmp_path, environ=environ).tools.mcp_servers["time"]
     assert (server.command, server.env["ZONE"].get_secret_value()) == ("mcp-time", "UTC")
 
 
 def test_what_no_place_completes_is_missing(tmp_path: Path) -> None:
-    message = refused(tmp_path, text="tools: {mcp_servers: {time: {args: [x]}}}")
+    message = refused(tmp_path, options={"tools": {"mcp_servers": {"time": {"args": ["x"]}}}})
     assert "tools.mcp_servers.time.command is missing" in message
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 # A module may import what stands in its layer or below. What `gateway` has beside these is its face, above them all.
 LAYERS = (
-    {"gateway.errors", "gateway.config", "gateway.resources", "gateway.redact", "gateway.fence"},
+    {"gateway.errors", "gateway.config", "gateway.resources", "gateway.redact", "gateway.fence", "gateway.trust"},
     {"gateway.engine"},
     {"gateway.tools", "gateway.llm"},
     {"gateway.turn", "gateway.phone", "gateway.loop"},

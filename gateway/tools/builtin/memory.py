@@ -164,12 +164,19 @@ async def memory_update(args: UpdateArgs, ctx: ToolContext) -> ToolResult:
     return ToolResult(text=said, data={"key": key, "changed": said})
 
 
+async def _what_goes(args: ForgetArgs, ctx: ToolContext) -> str:
+    found = {each.key: each.text for each in await asyncio.to_thread(Memories(ctx.home).all)}
+    key = args.key.strip()
+    return f"It says: {found[key]}" if key in found else "There is none under that key any more."
+
+
 @tool(
     "memory.forget",
     effect=Effect.IDEMPOTENT,
     touches=(Touches.HOME,),
     ask=True,  # it cannot be taken back, and the model may have chosen the wrong one
     subject=_subject_key,
+    preview=_what_goes,
     narrow=_narrow_key,
 )
 async def memory_forget(args: ForgetArgs, ctx: ToolContext) -> ToolResult:

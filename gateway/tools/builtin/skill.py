@@ -142,6 +142,11 @@ def _subject(args: RunArgs, ctx: ToolContext) -> str:
     return whose + shlex.join([f"{skill.name}/{skill.script(args.script)}", *args.args])
 
 
+async def _which(args: RunArgs, ctx: ToolContext) -> str:
+    skill, script = await asyncio.to_thread(_script_of, args, ctx)
+    return f"It is {skill.folder / 'scripts' / script}, of the {skill.origin}."
+
+
 @tool(
     "skill.run",
     effect=Effect.ONCE,
@@ -149,6 +154,7 @@ def _subject(args: RunArgs, ctx: ToolContext) -> str:
     touches=(Touches.PROGRAMS,),
     ask=True,
     subject=_subject,
+    preview=_which,
     narrow=_narrow_run,
 )
 async def skill_run(args: RunArgs, ctx: ToolContext) -> ToolResult:

@@ -6,11 +6,12 @@ import difflib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from gateway.errors import PatternError
 from gateway.turn.patterns import syntax
 from gateway.turn.patterns.front_matter import Problem
-from gateway.turn.patterns.grammar import parse
+from gateway.turn.patterns.grammar import read
 from gateway.turn.patterns.graph import CallNode, RetryNode, StepGraph, TryNode, build_graph, edges, loops
 
 
@@ -31,18 +32,15 @@ def check_pattern(
 
     `tools` are the known names, `undoable` those that a TRY can begin with (None: not checked).
     """
+    pattern, unread = read(text)
+    problems = {*unread, *_tools(pattern, tools), *_undo(pattern, undoable), *_name(pattern, file)}
     try:
-        pattern = parse(text, name=file)
         graph = build_graph(pattern, name=file)
     except PatternError as error:
-        return tuple(Diagnostic(file, line, message) for line, message in error.problems)
-    problems = {
-        *_head(pattern),
-        *_tools(graph, tools),
-        *_undo(graph, undoable),
-        *_unreachable(pattern, graph),
-        *_unbounded(pattern, graph),
-    }
+        problems.update(error.problems)
+    else:
+        if not unread:  # they are about the whole: what cannot be read may be what they miss
+            problems.update((*_head(pattern), *_unreachable(pattern, graph), *_unbounded(pattern, graph)))
     return tuple(Diagnostic(file, line, message) for line, message in sorted(problems))
 
 
@@ -51,26 +49,33 @@ def _head(pattern: syntax.Pattern) -> Iterator[Problem]:
         yield 1, "there is no front matter: the Planner chooses a task type by its description"
 
 
-def _calls(graph: StepGraph) -> Iterator[syntax.Call]:
-    for node in graph.nodes:
-        if isinstance(node, CallNode):
-            yield node.call
-        elif isinstance(node, TryNode):
-            yield from node.attempt.calls
+def _name(pattern: syntax.Pattern, file: str) -> Iterator[Problem]:
+    if pattern.front is not None and pattern.front.task_type != Path(file).stem:
+        yield 1, f"the task type is {pattern.front.task_type!r}, the file is {Path(file).name}: one of the two is wrong"
 
 
-def _tools(graph: StepGraph, tools: Collection[str]) -> Iterator[Problem]:
-    for call in _calls(graph):
+def _calls(pattern: syntax.Pattern) -> Iterator[syntax.Call]:
+    for step in pattern.steps:
+        statement = step.statement
+        if isinstance(statement, syntax.Try):
+            yield from statement.calls
+            continue
+        branches = (statement.yes, statement.no) if isinstance(statement, syntax.Check) else (statement,)
+        yield from (branch.move for branch in branches if isinstance(branch.move, syntax.Call))
+
+
+def _tools(pattern: syntax.Pattern, tools: Collection[str]) -> Iterator[Problem]:
+    for call in _calls(pattern):
         for glob in call.tools:
             if not any(fnmatchcase(name, glob) for name in tools):
                 near = difflib.get_close_matches(glob, sorted(tools), n=1)
                 yield call.line, f"there is no tool {glob!r}." + (f" Did you mean {near[0]}?" if near else "")
 
 
-def _undo(graph: StepGraph, undoable: Collection[str] | None) -> Iterator[Problem]:
-    for node in graph.nodes:
-        if undoable is not None and isinstance(node, TryNode):
-            first = node.attempt.calls[0]
+def _undo(pattern: syntax.Pattern, undoable: Collection[str] | None) -> Iterator[Problem]:
+    for step in pattern.steps:
+        if undoable is not None and isinstance(step.statement, syntax.Try):
+            first = step.statement.calls[0]
             if not any(fnmatchcase(name, glob) for name in undoable for glob in first.tools):
                 can = ", ".join(sorted(undoable)) or "no tool"
                 yield first.line, f"{first.tools[0]} cannot be undone, so a TRY cannot begin with it; what can: {can}"

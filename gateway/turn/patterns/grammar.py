@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from gateway.errors import PatternError
 from gateway.turn.patterns.expression import Expression
@@ -27,11 +29,22 @@ _ID = re.compile(r"([a-z][a-z0-9_-]*):\s+(?=[A-Z])(.*)")
 _BRANCH = re.compile(r"(YES|NO)\s*(?:→|->)\s*(.*)")
 _ARROW = re.compile(r"→|->")
 _SECOND_MOVE = re.compile(r"\b(?:CALL|GO TO)\b|,\s*(?:RETRY|DONE|ESCALATE)\b")
+T = TypeVar("T")
+
 _STATEMENTS = "CALL, TRY, CHECK, VERIFY, GO TO, RETRY, DONE or ESCALATE"
 
 
 def parse(text: str, *, name: str = "pattern") -> Pattern:
     """The syntax tree of a pattern; `name` stands for it in the error's message."""
+    pattern, problems = read(text)
+    if problems:
+        raise pattern_error(name, problems)
+    return pattern
+
+
+def read(text: str) -> tuple[Pattern, list[Problem]]:
+    """The syntax tree as far as there is one, and every problem: what cannot be read stands there as ESCALATE, so that
+    the steps around it can be checked."""
     lines = text.removeprefix("\ufeff").split("\n")
     front, used, problems = split_front_matter([line.rstrip("\r") for line in lines])
     title, items = outline(lines[used:], first_line=used + 1)
@@ -39,15 +52,10 @@ def parse(text: str, *, name: str = "pattern") -> Pattern:
     for expected, item in enumerate(items, start=1):
         if item.number != expected:
             problems.append((item.line, f"step {item.number} stands where step {expected} is expected"))
-        try:
-            steps.append(_step(item))
-        except _Problem as problem:
-            problems.append((problem.line, str(problem)))
+        steps.append(_step(item, problems))
     if not items:
         problems.append((used + 1, "there is no step: steps are numbered lines, such as `1. CALL file.read`"))
-    if problems:
-        raise pattern_error(name, problems)
-    return Pattern(front, title, tuple(steps), "\n".join(lines[used:]).strip())
+    return Pattern(front, title, tuple(steps), "\n".join(lines[used:]).strip()), problems
 
 
 def pattern_error(name: str, problems: list[Problem]) -> PatternError:
@@ -65,47 +73,63 @@ class _Problem(Exception):
         self.line = line
 
 
-def _step(item: Item) -> Step:
+def _read(problems: list[Problem], reader: Callable[..., T], *given: Any) -> T | None:
+    """What the reader makes of it; None, and one problem more, where it can make nothing of it."""
+    try:
+        return reader(*given)
+    except _Problem as problem:
+        problems.append((problem.line, str(problem)))
+        return None
+
+
+def _unread(line: int) -> Branch:
+    return Branch(line, Escalate(line))
+
+
+def _step(item: Item, problems: list[Problem]) -> Step:
     named = _ID.fullmatch(item.text)
     name, text = (named[1], named[2]) if named else ("", item.text)
     check = _CHECK.fullmatch(text)
-    branches = _branches(item, is_check=check is not None)
+    branches = _branches(item, problems, is_check=check is not None)
     if check:
-        return Step(item.line, item.number, name, _check(item.line, check, branches))
+        return Step(item.line, item.number, name, _check(item.line, check, branches, problems))
     if branches:
         line = min(branch.line for branch in branches.values())
-        raise _Problem(line, "YES and NO branches belong to a CHECK or a VERIFY")
+        problems.append((line, "YES and NO branches belong to a CHECK or a VERIFY"))
     if text.startswith("TRY"):
-        return Step(item.line, item.number, name, _try(item.line, text))
-    return Step(item.line, item.number, name, _branch(item.line, text))
+        attempt = _read(problems, _try, item.line, text, problems)
+        return Step(item.line, item.number, name, attempt or _unread(item.line))
+    return Step(item.line, item.number, name, _read(problems, _branch, item.line, text) or _unread(item.line))
 
 
-def _branches(item: Item, *, is_check: bool) -> dict[str, Branch]:
+def _branches(item: Item, problems: list[Problem], *, is_check: bool) -> dict[str, Branch]:
     branches: dict[str, Branch] = {}
     for line, text in item.bullets:
         found = _BRANCH.fullmatch(text)
         if found is None:
             if is_check and _ARROW.search(text):
-                raise _Problem(line, f"a branch is `- YES → move` or `- NO → move`, not {_short(text)}")
+                problems.append((line, f"a branch is `- YES → move` or `- NO → move`, not {_short(text)}"))
             continue  # advice for the model
         if found[1] in branches:
-            raise _Problem(line, f"a second {found[1]} branch")
-        branches[found[1]] = _branch(line, found[2])
+            problems.append((line, f"a second {found[1]} branch"))
+        branches[found[1]] = _read(problems, _branch, line, found[2]) or _unread(line)
     return branches
 
 
-def _check(line: int, found: re.Match[str], branches: dict[str, Branch]) -> Check:
+def _check(line: int, found: re.Match[str], branches: dict[str, Branch], problems: list[Problem]) -> Check:
     keyword, source, question = found[1], found[2], found[3].strip()
     for answer in ("YES", "NO"):
         if answer not in branches:
-            raise _Problem(line, f"the {answer} branch of this {keyword} is missing")
+            problems.append((line, f"the {answer} branch of this {keyword} is missing"))
     if source is None and not question:
-        raise _Problem(line, f"this {keyword} has neither a question nor an expression")
-    expression = None if source is None else _expression(line, source)
-    return Check(line, keyword, question, expression, branches["YES"], branches["NO"])
+        problems.append((line, f"this {keyword} has neither a question nor an expression"))
+    expression = None if source is None else _read(problems, _expression, line, source)
+    yes, no = (branches.get(answer, _unread(line)) for answer in ("YES", "NO"))
+    return Check(line, keyword, question, expression, yes, no)
 
 
-def _try(line: int, text: str) -> Try:
+def _try(line: int, text: str, problems: list[Problem]) -> Try | None:
+    """None where it has problems that are told already."""
     found = _TRY.fullmatch(text)
     if found is None:
         raise _Problem(line, "TRY is written `TRY n: CALL tool, CALL tool UNTIL {{ expression }}`")
@@ -117,10 +141,12 @@ def _try(line: int, text: str) -> Try:
     before, *parts = re.split(r"(?:^|,\s*|\s+)(?=CALL\s)", found[2][: until.start()])
     if before.strip() or not parts:
         raise _Problem(line, "after `TRY n:` come its calls: `CALL tool, CALL tool`")
-    calls = tuple(_call(line, part.strip().rstrip(",")) for part in parts)
+    told = [_read(problems, _call, line, part.strip().rstrip(",")) for part in parts]
+    judged = _read(problems, _expression, line, until[1])
+    calls = tuple(call for call in told if call is not None)
     if any(call.until_done for call in calls):
         raise _Problem(line, "a call in a TRY ends with its candidate: it cannot go on until DONE")
-    return Try(line, int(found[1]), calls, _expression(line, until[1]))
+    return Try(line, int(found[1]), calls, judged) if judged is not None and len(calls) == len(parts) else None
 
 
 def _branch(line: int, text: str) -> Branch:

@@ -17,7 +17,8 @@ from echelon.cli import start
 @pytest.fixture
 def configured(house: House, echelon_home: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     servers = {"s": house.stranger(), "gone": {"command": "no-such-command"}}
-    (house.workspace / "echelon.yaml").write_text(json.dumps({"tools": {"mcp_servers": servers}}))
+    echelon_home.mkdir(exist_ok=True)
+    (echelon_home / "config.yaml").write_text(json.dumps({"tools": {"mcp_servers": servers}}))
     monkeypatch.chdir(house.workspace)
     return house
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from workbench import TOOLS, Bench, answer, call, done, fetch, plan
 
+from gateway.engine.ports import Effect
 from gateway.engine.state import Status
-from gateway.errors import UsageError
+from gateway.errors import ToolError, UsageError
+from gateway.tools.registry import ToolContext, tool
 from gateway.turn.coordinator import visible
 
 RULES = {"policy": {"test.spend": {"allow": ["bread*"], "deny": ["*gold*"], "ask": ["*"]}}}
@@ -100,6 +104,48 @@ async def test_yes_answers_where_no_stranger_was_read_and_rules_allow_after_one(
     gateway = reading.open(*script, tools=RULES, assume_yes=True)
     assert (await gateway.run("Read and buy")).status is Status.COMPLETE
     assert spent(reading) == "xx"
+
+
+@tool(
+    "test.send", effect=Effect.ONCE, ask=True, preview=lambda args, ctx: said(args), subject=lambda args, ctx: to(args)
+)
+async def send(letter: str, ctx: ToolContext) -> str:
+    """Send a letter."""
+    return f"sent {letter}"
+
+
+async def said(args: Any) -> str:
+    return f"It says: I owe you {len(args.letter)} euros.\x1b[2K"
+
+
+def to(args: Any) -> str:
+    if " " in args.letter:
+        raise ToolError("no letter has a space in its name")
+    return str(args.letter)
+
+
+async def test_a_question_says_what_a_call_would_do_where_its_arguments_do_not(bench: Bench) -> None:
+    bench.tools = (send,)
+    gateway = bench.open()
+    turn = await gateway.call_tool("test.send", {"letter": "abc"})
+    assert turn.waiting is not None
+    assert turn.waiting.question == 'Run test.send {"letter": "abc"}?\nIt says: I owe you 3 euros.\\x1b[2K'
+    assert (await gateway.answer(turn.run_id, "yes")).response == "sent abc"
+
+
+async def test_nobody_is_asked_about_a_call_that_cannot_be_made(bench: Bench) -> None:
+    bench.tools = (send,)
+    turn = await bench.open().call_tool("test.send", {"letter": "a b"})
+    assert turn.waiting is None and "no letter has a space" in turn.response
+
+
+async def test_what_a_person_takes_to_answer_is_not_the_tools_time(bench: Bench) -> None:
+    bench.tools = (send,)
+    gateway = bench.open()
+    turn = await gateway.call_tool("test.send", {"letter": "abc"})
+    await bench.clock.sleep(500)
+    turn = await gateway.answer(turn.run_id, "yes")
+    assert "test.send · ok · 0 s" in turn.context.read_text()
 
 
 def test_what_a_terminal_would_obey_or_hide_is_written_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from gateway.engine.ports import Effect
 from gateway.tools.builtin.file import file_write
 from gateway.tools.policy import Policy, Verdict
+from gateway.tools.policy import _fits as fits
 from gateway.tools.registry import Tool, ToolContext, tool
 
 
@@ -101,3 +103,21 @@ def test_a_plain_function_is_a_tool_with_a_schema_from_its_hints() -> None:
     assert schema["properties"]["times"] == {"default": 1, "title": "Times", "type": "integer"}
     assert schema["required"] == ["command"] and schema["additionalProperties"] is False
     assert demo.description == "Run something."
+
+
+@given(pattern=st.text("ab?*[", max_size=8), text=st.text("ab[*?\n", max_size=12))
+def test_a_pattern_fits_as_a_shell_has_it_but_for_brackets(pattern: str, text: str) -> None:
+    expected = re.compile("".join({"*": ".*", "?": "."}.get(each, re.escape(each)) for each in pattern), re.DOTALL)
+    assert fits(pattern, text) is (expected.fullmatch(text) is not None)
+
+
+def test_a_pattern_of_many_stars_is_judged_at_once() -> None:
+    text = "rm -r " * 200_000
+    assert not fits("*rm*-r*rm*-r*rm*-f*x*y", text)
+    assert fits("*rm*-r*rm*-r*rm*", text)
+
+
+def test_the_subject_is_the_argument_that_comes_first_in_the_schema_not_in_the_call(ctx: ToolContext) -> None:
+    policy = Policy({"policy": {"demo.*": {"allow": ["1*"], "deny": ["gold*"]}}})
+    for args in ({"command": "gold", "times": 1}, {"times": 1, "command": "gold"}):
+        assert policy.verdict(demo, args, ctx) is Verdict.DENY

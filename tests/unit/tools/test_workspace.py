@@ -134,3 +134,12 @@ def test_no_path_resolves_to_outside(tmp_path_factory: pytest.TempPathFactory, p
     except ToolError:
         return
     assert os.path.realpath(root / name).startswith(os.path.realpath(root))
+
+
+@pytest.mark.parametrize(
+    "path", ["echelon.yaml", "./Echelon.yaml", ".echelon/prompts/patterns/x.md", "sub/../.echelon/a"]
+)
+def test_what_says_how_the_workspace_is_worked_on_is_not_written(root: Path, path: str) -> None:
+    with pytest.raises(OutsideWorkspace, match="how this workspace is worked on"):
+        Workspace(root).write(path, b"tools: {}")
+    Workspace(root).write("sub/echelon.yaml", b"a file like others")

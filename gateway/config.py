@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -96,7 +96,7 @@ class Tools(Section):
 
 def _host(entry: str) -> str:
     """`host`, `host:port`, or an IPv6 address, with a port in brackets."""
-    found = re.fullmatch(r"([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?|[\da-f]*:[\da-f:.]*:[\da-f:.]*", entry, re.IGNORECASE)
+    found = re.fullmatch(r"([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?|[\da-f]*:[\da-f:.]*:[\da-f:.]*(%\w+)?", entry, re.I)
     if not found or int((found[2] or ":80")[1:]) not in range(1, 65_536):
         raise PydanticCustomError("host", "host or host:port, without http:// and path, not {entry}", {"entry": entry})
     return entry
@@ -291,7 +291,7 @@ class Settings(BaseSettings):
         write = _variable if place == ENVIRONMENT else ".".join
         if kind == "extra_forbidden":
             known = [write((*loc[:-1], key)) for key in _keys(cls, loc[:-1])]
-            return _unknown(place, write(loc), known)
+            return _unknown(place, write(loc), known, elsewhere=[write(each) for each in _same(cls, loc)])
         if kind == "missing":
             return ConfigError(f"{place}: {write(loc)} is missing")
         if kind == "model_type":
@@ -359,7 +359,18 @@ def _keys(model: type[BaseModel], loc: tuple[str, ...]) -> list[str]:
     return _keys(section, loc[1:])
 
 
-def _unknown(place: str, name: str, known: list[str], cutoff: float = 0.6) -> ConfigError:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
+def _same(model: type[BaseModel], loc: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Where a setting of that name is that stands at the top: `mcpServers` is `tools.mcp_servers`."""
+    for section, field in model.model_fields.items() if len(loc) == 1 else ():
+        inner = field.annotation
+        for key in inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else ():
+            if key.replace("_", "") == loc[0].replace("_", "").lower():
+                yield section, key
+
+
+def _unknown(
+    place: str, name: str, known: list[str], cutoff: float = 0.6, elsewhere: Sequence[str] = ()
+) -> ConfigError:
+    near = [*elsewhere, *difflib.get_close_matches(name, known, n=1, cutoff=cutoff)]
     hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
     return ConfigError(f"{place}: {name} is not a setting; {hint}")

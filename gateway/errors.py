@@ -157,6 +157,12 @@ class OutsideWorkspace(ToolError):
     kind = "outside_workspace"
 
 
+class NotNow(ToolError):
+    """What a tool works on is not there yet: it is not offered in this situation, which nobody need be told."""
+
+    kind = "not_now"
+
+
 class TaskUnfinished(EchelonError):
     """A turn whose task could not be completed: its response says what there is."""
 

@@ -112,6 +112,13 @@ class ToolStarted:
 
 
 @dataclass(frozen=True)
+class ToolProgressed:
+    """How far the tool call is that goes on, in a line."""
+
+    line: str
+
+
+@dataclass(frozen=True)
 class ToolFinished:
     """A tool call has its result; `seconds` is what it took."""
 
@@ -176,6 +183,7 @@ TurnEvent: TypeAlias = (
     | ModelDelta
     | ModelAnswered
     | ToolStarted
+    | ToolProgressed
     | ToolFinished
     | CandidateUndone
     | Escalated
@@ -201,6 +209,8 @@ class Narrator:
                 self._tell(PhaseStarted(data["node"], data["attempt"]))
             case "tool":
                 self._tell(ToolStarted(data["tool"], data["args"]))
+            case "tool.progress":
+                self._tell(ToolProgressed(data["line"]))
             case "model.delta":
                 self._tell(ModelDelta(data["role"], data["text"]))
             case "tool.unavailable":

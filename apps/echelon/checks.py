@@ -47,6 +47,7 @@ def every_check(given: Mapping[str, str | None], config_file: Path | None) -> It
     yield from models(settings)
     yield patterns(settings)
     yield research(settings)
+    yield from tools(settings)
     yield from mcp_servers(settings)
     yield adb()
     yield chromium()
@@ -178,16 +179,20 @@ def _model_fails(detail: str, advice: str) -> Check:
 
 
 def patterns(settings: Settings) -> Check:
+    """As `echelon patterns check` sees them."""
     from contextlib import closing
 
+    from echelon.patterns import problems_of
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
-        files = list(gateway.patterns())
-    broken = [file for file in files if file.error is not None]
-    if broken:
-        told = "; ".join(f"{file.task_type}: {file.error}" for file in broken)
-        return Check("patterns", "warn", f"unavailable: {told}", "echelon patterns check")
+        files = [file.path for file in gateway.patterns()]
+    try:
+        problems, _ = problems_of(settings, files)  # the servers have a check of their own
+    except EchelonError as error:
+        return Check("patterns", "warn", str(error), error.hint or "echelon patterns check")
+    if problems:
+        return Check("patterns", "warn", "; ".join(str(each) for each in problems), "echelon patterns check")
     return Check("patterns", "ok", f"{len(files)} task types")
 
 
@@ -196,6 +201,10 @@ def research(settings: Settings) -> Check:
     chosen = settings.research
     if chosen.corpus_dir is not None and chosen.provider != "searxng":
         if chosen.corpus_dir.expanduser().is_dir():
+            from gateway.tools.research.corpus import NO_DOCUMENTS, Corpus
+
+            if not Corpus(chosen.corpus_dir.expanduser(), settings.home / "corpus").has_documents():
+                return Check("research", "warn", f"there are no documents in {chosen.corpus_dir}", NO_DOCUMENTS)
             return Check("research", "ok", f"documents in {chosen.corpus_dir}")
         return Check("research", "fail", f"{chosen.corpus_dir} is not a folder", "mend research.corpus_dir")
     if chosen.provider == "corpus":
@@ -218,16 +227,36 @@ def harmless_url(url: str) -> str:
     return urlsplit(url)._replace(netloc=urlsplit(url).netloc.rpartition("@")[2]).geturl()
 
 
+def tools(settings: Settings) -> Iterator[Check]:
+    """Those of the user's own files and of installed packages: each one that cannot be used, else how many there
+    are."""
+    from contextlib import closing
+
+    from gateway import Gateway
+
+    with closing(Gateway(settings)) as gateway:
+        registry = gateway.registry
+    for each in registry.left_out:
+        yield Check("tools", "fail", each, "repair it, or take it away: its tools are missing")
+    if not registry.left_out:
+        yield Check("tools", "ok", f"{len(list(registry))} tools")
+
+
 def mcp_servers(settings: Settings) -> Iterator[Check]:
     """Each server of the configuration: it is started, or connected to, and asked for its tools."""
-    for name in settings.tools.mcp_servers:
-        yield asyncio.run(_mcp_server(name, settings))
+    yield from asyncio.run(_mcp_servers(settings))
+
+
+async def _mcp_servers(settings: Settings) -> list[Check]:
+    """All at once: one that does not answer is waited for long."""
+    return await asyncio.gather(*(_mcp_server(name, settings) for name in settings.tools.mcp_servers))
 
 
 async def _mcp_server(name: str, settings: Settings) -> Check:
     from gateway.errors import ToolError
     from gateway.redact import redactor
     from gateway.tools.mcp.servers import Servers
+    from gateway.tools.mcp.site import address
 
     config = settings.tools.mcp_servers[name]
     servers = Servers({name: config}, settings.home, redactor(settings, os.environ))
@@ -237,7 +266,9 @@ async def _mcp_server(name: str, settings: Settings) -> Check:
         return Check("mcp", "fail", str(error), error.hint)
     finally:
         await servers.close()
-    told = f"{name}: {config.url or config.command} offers {len(offered.tools)} tools"
+    place = config.command if config.url is None else address(config.url)
+    count = len(offered.tools)
+    told = f"{name}: {place} offers {count} tool{'' if count == 1 else 's'}"
     if offered.left_out:
         return Check("mcp", "warn", f"{told}; left out: {'; '.join(offered.left_out)}", "tell whoever makes the server")
     return Check("mcp", "ok", told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -22,6 +22,8 @@ from gateway.stream import (
     PhaseStarted,
     SessionBusy,
     TaskMoved,
+    ToolFinished,
+    ToolProgressed,
     ToolStarted,
     TurnEvent,
     TurnStarted,
@@ -34,16 +36,29 @@ TOOL_PHASES = ("Coordinate", "Undo")  # the tool itself is shown
 
 
 class Progress:
-    """Is told the events of one turn; as a context manager it shows what goes on meanwhile."""
+    """Is told the events of one turn; as a context manager it shows what goes on meanwhile.
 
-    def __init__(self, *, verbose: bool = False, console: Console | None = None) -> None:
+    Where `direct`, the turn is one tool call: a line for its end is all that stays. `clock` is in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        verbose: bool = False,
+        direct: bool = False,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._direct = direct
+        self._clock = clock
         self.run_id: str | None = None
         self._console = console or messages()
         self._animated = self._console.is_terminal and not self._console.is_dumb_terminal
         self._longest = SHOWN * 5 if verbose else SHOWN
         self._live: Live | None = None
         self._spinner = Spinner("dots")
-        self._began = time.monotonic()
+        self._began = clock()
+        self._left: float | None = None
         self._phase = "Starting"
         self._task = ""
         self._doing = ""
@@ -51,6 +66,8 @@ class Progress:
         self._counters: Mapping[str, float] = {}
 
     def __enter__(self) -> Progress:
+        if self._left is not None:  # a person's time to answer is not the turn's
+            self._began += self._clock() - self._left
         if self._animated:
             self._live = Live(self, console=self._console, refresh_per_second=REFRESH_PER_S, transient=True)
             self._live.start()
@@ -59,6 +76,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._left = self._clock()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -72,15 +90,20 @@ class Progress:
                 self._say("Waiting", f"session {session}: {why}")
             case PhaseStarted(phase=phase):
                 self._phase, self._doing, self._deltas = phase, "", 0
-                if not self._animated and phase not in (*TOOL_PHASES, "Save"):
+                if not self._animated and not self._direct and phase not in (*TOOL_PHASES, "Save"):
                     self._say(phase, self._task if phase == "Execute" else "")
             case PhaseFailed():
                 wait = f"again in {event.wait_s:.1f} s"
                 self._say(event.phase, f"attempt {event.attempt} failed: {event.error}; {wait}")
             case ToolStarted(tool=tool, args=args):
                 self._doing = self._call(tool, args)
-                if not self._animated:
+                if not self._animated and not self._direct:
                     self._say("Execute", self._doing)
+            case ToolFinished() if self._direct:
+                for _, text in told(event, self._longest):
+                    self._console.print(Text(harmless(text)))
+            case ToolProgressed(line=line):
+                self._doing = one_line(harmless(line), self._longest)
             case ModelAsked():
                 self._doing, self._deltas = "the model reads the prompt", 0
             case ModelDelta():
@@ -108,7 +131,7 @@ class Progress:
         self._console.print(line)
 
     def _elapsed(self) -> float:
-        return time.monotonic() - self._began
+        return self._clock() - self._began
 
     # what goes on now
 
@@ -128,7 +151,8 @@ class Progress:
     def _usage(self) -> list[str]:
         count = self._counters
         read, written = int(count.get("prompt_tokens", 0)), int(count.get("completion_tokens", 0)) + self._deltas
-        return [f"{read:,} tokens read, {written:,} written", f"{self._elapsed():.0f} s"]
+        tokens = [] if self._direct and not (read or written) else [f"{read:,} tokens read, {written:,} written"]
+        return [*tokens, f"{self._elapsed():.0f} s"]
 
 
 def _task(state: TaskMoved) -> str:

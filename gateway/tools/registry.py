@@ -240,7 +240,8 @@ async def _in_thread(run: Callable[[], Any]) -> Any:
             done.set_exception(error)
 
     def work() -> None:
-        value, failed = None, None
+        value: Any = None
+        failed: Exception | None = None
         try:
             value = run()
         except StopIteration as error:  # a future does not take it

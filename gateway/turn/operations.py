@@ -12,7 +12,7 @@ from typing import Any
 
 from gateway.engine.files import write_atomically
 from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
-from gateway.errors import StoreError, ToolError
+from gateway.errors import NotNow, StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
 from gateway.tools.code.source_text import decode
 from gateway.tools.policy import Policy
@@ -217,6 +217,8 @@ def _schemas(registry: Registry, told: _Told) -> Any:
         for name in args["tools"]:
             try:
                 found[name] = registry.get(name).schema(context, situation)
+            except NotNow:
+                continue
             except ToolError as error:
                 scope.progress("tool.unavailable", {"tool": name, "error": str(error)})
         return found

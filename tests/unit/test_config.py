@@ -112,6 +112,11 @@ def test_a_folder_may_name_a_server_of_this_machine_and_a_part_of_itself(tmp_pat
     assert (settings.api_base, settings.workspace) == ("http://127.0.0.1:8000/v1", tmp_path / "src")
 
 
+@pytest.mark.parametrize("name", ["mcpServers", "mcp_servers"])
+def test_servers_at_the_top_are_told_where_they_belong(tmp_path: Path, name: str) -> None:
+    assert "did you mean tools.mcp_servers?" in refused(tmp_path, text=f"{name}: {{time: {{command: x}}}}")
+
+
 def test_an_option_that_was_not_given_overrides_nothing(tmp_path: Path) -> None:
     written(tmp_path / "echelon.yaml", "model: m\nlimits: {max_steps: 7}")
     settings = Settings.load({"model": None, "limits": {"max_steps": None}}, cwd=tmp_path, environ={})
@@ -164,6 +169,10 @@ def test_a_role_without_a_model_uses_the_common_one() -> None:
         ("limits: 3", ["limits", "expected a mapping with max_steps"]),
         ("model: [a]", ["model", "expected string"]),
         ("validate: perhaps", ["validate", "expected boolean"]),
+        ("research: {allow_hosts: [a, 'http://b:1']}", ["research.allow_hosts.1", "host or host:port", "http://b:1"]),
+        ("research: {allow_hosts: ['b:1/']}", ["research.allow_hosts.0", "without http:// and path"]),
+        ("research: {allow_hosts: ['b:99999']}", ["research.allow_hosts.0", "host or host:port"]),
+        ("research: {allow_hosts: ['']}", ["research.allow_hosts.0", "host or host:port"]),
         ("research: {provider: bing}", ["research.provider", "'ddgs', 'searxng' or 'corpus'"]),
         ("- a\n- b", ["expected keys and values"]),
         ("model: x\n  limits: [", [":2: not valid YAML"]),
@@ -281,3 +290,11 @@ def test_whatever_stands_in_a_file_gives_settings_or_a_configuration_error(
         Settings.load(cwd=folder, environ={})
     except ConfigError as error:
         assert str(folder / "echelon.yaml") in str(error)
+
+
+def test_hosts_are_named_in_every_form_that_the_fetcher_knows() -> None:
+    from gateway.tools.research.addresses import NamedHosts
+
+    hosts = ["Wiki.Local", "127.0.0.1:8080", "::1", "[fd00::1]:81", "bücher.example", "my_wiki", "fe80::1%eth0"]
+    assert Settings.load({"research": {"allow_hosts": hosts}}, environ={}).research.allow_hosts == hosts
+    NamedHosts(hosts)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
-from gateway.errors import ToolError
+from gateway.errors import NotNow, ToolError
 from gateway.tools.code.write_brief import fact_brief
 from gateway.tools.memories import Memories, Memory
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
@@ -22,6 +22,7 @@ MAX_CHOICES = 20  # memories that a model may choose from
 CHOICE = 200  # characters of each of them that it is shown
 OWN_WORDS = 300  # characters of a request that is remembered as it stands
 MAX_SAVED = 4_000  # characters of one memory
+KEY = "the key of the memory: `echelon memory list` shows it, and memory.search has it in its data"
 HERE = "this"  # the session that the turn is in
 
 
@@ -38,12 +39,12 @@ class SearchArgs(BaseModel):
 
 
 class UpdateArgs(BaseModel):
-    key: str = Field(max_length=100, description="the key of the memory, as memory.search gives it")
+    key: str = Field(max_length=100, description=KEY)
     text: str = Field(max_length=MAX_SAVED, description="what to remember instead: one whole sentence")
 
 
 class ForgetArgs(BaseModel):
-    key: str = Field(max_length=100, description="the key of the memory, as memory.search gives it")
+    key: str = Field(max_length=100, description=KEY)
 
 
 def _narrow_save(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
@@ -70,7 +71,7 @@ def _narrow_key(schema: Schema, ctx: ToolContext, situation: Situation) -> Schem
     neither changed nor forgotten."""
     seen = _seen(situation)
     if not seen:
-        raise ToolError("no memory was found in this task yet", hint="memory.search first")
+        raise NotNow("no memory was found in this task yet", hint="memory.search first")
     shown = "; ".join(f"{key}: {_short(text)}" for key, text in seen.items())
     key = {"type": "string", "enum": list(seen), "description": f"which memory, by its key ({shown})"}
     return {**schema, "properties": {**schema["properties"], "key": key}}

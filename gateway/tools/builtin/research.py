@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from gateway.config import Research
 from gateway.engine.ports import Effect, Json
 from gateway.errors import ToolError
+from gateway.tools.builtin.visit import visit_denied
 from gateway.tools.registry import ToolContext, ToolResult, Touches, tool
 from gateway.tools.research.addresses import addresses_in
+from gateway.tools.research.visit import research_settings, visit
 
 if TYPE_CHECKING:
     from gateway.tools.research.providers import Provider
@@ -52,7 +54,7 @@ class Unread(BaseModel):
 
 @tool("internet.research", effect=Effect.READ, deadline_s=180, touches=(Touches.NETWORK,))
 async def internet_research(args: ResearchArgs, ctx: ToolContext) -> ToolResult:
-    """Look something up in the documents and get the passages that explain it, with their sources.
+    """Look something up in the documents, or in the web, and get the passages that explain it, with their sources.
 
     data: {passages: [{title, source, heading, quote, code, date}], provider, unread: [{source, problem}]}; passages are
     the best first, at most 4 from 3 documents. ok: something was found. The documents are the pages whose addresses the
@@ -60,10 +62,9 @@ async def internet_research(args: ResearchArgs, ctx: ToolContext) -> ToolResult:
     may take some seconds, and when it has changed.
     """
     section = ctx.settings.get("research") or {}
-    try:
-        settings = Research.model_validate(section)
-    except ValidationError as error:
-        raise ToolError(f"the configuration of research is wrong: {error.errors()[0]['msg']}") from error
+    settings = research_settings(section)
+    if not args.query.strip():
+        raise ToolError("the query is empty", hint="say what to look up")
     if named := addresses_in(args.query):
         return await _pages(_without(args.query, named), named, NAMED, section, ctx)
     if settings.provider == "corpus" or (settings.corpus_dir and settings.provider == "ddgs"):
@@ -81,7 +82,7 @@ async def _in_corpus(query: str, folder: Path | None, ctx: ToolContext) -> ToolR
         )
     stopped = threading.Event()
     try:
-        found, unread = await asyncio.to_thread(_searched, folder, ctx.home / "corpus", query, stopped)
+        found, unread = await asyncio.to_thread(_searched, folder, query, ctx, stopped)
     finally:
         stopped.set()
     if not found:
@@ -89,14 +90,15 @@ async def _in_corpus(query: str, folder: Path | None, ctx: ToolContext) -> ToolR
     return _told("corpus", found, unread, [])
 
 
-def _searched(folder: Path, index: Path, query: str, stopped: threading.Event) -> tuple[list[Found], list[Unread]]:
+def _searched(folder: Path, query: str, ctx: ToolContext, stopped: threading.Event) -> tuple[list[Found], list[Unread]]:
     from gateway.tools.research.corpus import Corpus
 
     def progress(done: int, total: int) -> None:
         if stopped.is_set():  # the call's deadline: what has been indexed stays, the next call goes on from there
             raise ToolError(f"stopped after {done} of {total} documents")
+        ctx.progress(f"{done} of {total} documents are indexed")
 
-    corpus = Corpus(folder.expanduser(), index)
+    corpus = Corpus(folder.expanduser(), ctx.home / "corpus")
     corpus.update(progress)
     unread = [Unread(source=path, problem=problem) for path, problem in sorted(corpus.unread.items())]
     return [_found(each) for each in corpus.search(query)], unread
@@ -115,9 +117,8 @@ async def _on_the_web(query: str, settings: Research, section: Json, ctx: ToolCo
 async def _pages(query: str, urls: list[str], provider: str, section: Json, ctx: ToolContext) -> ToolResult:
     """What pages say about the query; those that the request names are wanted whatever they say."""
     from gateway.tools.research.select import select
-    from gateway.tools.research.visit import visit
 
-    visited = await visit(urls, section, ctx.home, now=ctx.now)
+    visited = await visit(urls, section, ctx.home, now=ctx.now, denied=visit_denied(ctx))
     unread = [Unread(source=each.url, problem=each.problem) for each in visited if each.page is None]
     if len(unread) == len(urls):
         raise ToolError(

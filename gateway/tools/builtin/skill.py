@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, field_validator
 
 from gateway.engine.ports import Effect
-from gateway.errors import ToolError
+from gateway.errors import NotNow, ToolError
 from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.sandbox import run_program
@@ -60,7 +60,7 @@ def _narrow_read(schema: Schema, ctx: ToolContext, situation: Situation) -> Sche
         elif skill.name in cut:
             names.append(skill.name)
     if not names:
-        raise ToolError("there is no skill to read")
+        raise NotNow("there is no skill to read")
     given = schema["properties"]
     properties = {"name": _one_of(names[:MAX_OFFERED], given["name"])}
     if files:
@@ -127,7 +127,7 @@ def _narrow_run(schema: Schema, ctx: ToolContext, situation: Situation) -> Schem
     skills = {skill.name: skill.scripts() for skill in _ranked(ctx, situation) if skill.name in known} if known else {}
     skills = {name: scripts for name, scripts in skills.items() if scripts}
     if not skills:
-        raise ToolError("no skill with scripts has been read")
+        raise NotNow("no skill with scripts has been read")
     given = schema["properties"]
     scripts = list(dict.fromkeys(script for each in skills.values() for script in each))
     narrowed = {"name": _one_of(list(skills), given["name"]), "script": _one_of(scripts, given["script"])}

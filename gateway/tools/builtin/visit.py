@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
-from gateway.errors import ToolError
+from gateway.errors import NotNow, ToolError
+from gateway.tools.policy import Policy, Verdict
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.research.addresses import addresses_in, target
 from gateway.tools.research.visit import visit
@@ -38,7 +40,7 @@ def _narrow(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     if not offered and not read:
         return schema
     if not offered:
-        raise ToolError("no address is known that could be visited", hint="name one in the request")
+        raise NotNow("no address is known that could be visited", hint="name one in the request")
     url = {**schema["properties"]["url"], "enum": offered}
     return {**schema, "properties": {**schema["properties"], "url": url}}
 
@@ -58,7 +60,8 @@ async def internet_visit(args: VisitArgs, ctx: ToolContext) -> ToolResult:
     total: how many passages the page has, next: number of the first that was left out, or null, note: what is to be
     known about it}. Quotes are the page's, letter for letter. ok: there is a page.
     """
-    (page,) = await visit([args.url], ctx.settings.get("research") or {}, ctx.home, now=ctx.now)
+    section = ctx.settings.get("research") or {}
+    (page,) = await visit([args.url], section, ctx.home, now=ctx.now, denied=visit_denied(ctx))
     if page.page is None:
         return ToolResult(ok=False, text=page.problem, data={"source": page.source, "passages": []})
     passages = page.page.passages
@@ -91,3 +94,10 @@ async def internet_visit(args: VisitArgs, ctx: ToolContext) -> ToolResult:
         "note": page.problem,
     }
     return ToolResult(text="\n".join(lines), data=data)
+
+
+def visit_denied(ctx: ToolContext) -> Callable[[str], bool]:
+    """Whether the configuration denies internet.visit an address: this holds for whatever visits pages, and for where
+    these lead."""
+    policy = Policy(ctx.settings.get("tools", {}))
+    return lambda url: policy.verdict(internet_visit, {"url": url}, ctx) is Verdict.DENY

@@ -93,7 +93,7 @@ class NamedHosts:
             bare = each.count(":") > 1 and not each.startswith("[")  # an IPv6 address
             try:
                 url = URL(f"http://[{each}]" if bare else f"http://{each}")
-            except ValueError:
+            except (ValueError, IndexError):
                 url = URL()
             if set(each) & set("/?#@") or each.endswith(":") or not _is_host(_host(url)):
                 raise ConfigError(f"research.allow_hosts: {each!r} is not a host", hint="write host, or host:port")
@@ -105,16 +105,19 @@ class NamedHosts:
 
 
 def target(address: str | URL, base: URL | None = None) -> URL:
-    """The URL to be asked for, without its fragment; `address` may be relative to `base`. ToolError for one that is
-    malformed, neither http nor https, or with a name or password in it: none are sent anywhere."""
+    """The URL to be asked for, in one form, without its fragment; `address` may be relative to `base`. ToolError for
+    one that is malformed, neither http nor https, or with a name or password in it: none are sent anywhere."""
     from yarl import URL
 
     shown = repr(str(address)[:200])
     try:
+        str(address).encode()  # yarl would leave out what cannot be
         url = URL(address)
         url = (base.join(url) if base else url).with_fragment(None)
         usable = _is_host(_host(url)) and bool(url.port)
-    except ValueError:
+        if usable and url.raw_host != _host(url):
+            url = url.with_host(_host(url))
+    except (ValueError, IndexError):  # yarl has either for what it cannot read
         raise ToolError(f"{shown} is not the address of a page") from None
     if url.scheme not in ("http", "https"):
         hint = "give an address with http:// or https://"

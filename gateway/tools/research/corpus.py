@@ -42,6 +42,9 @@ class _Document:
     problem: str = ""
 
 
+NO_DOCUMENTS = "put HTML, Markdown, text or PDF files there, or name another folder with research.corpus_dir"
+
+
 class Corpus:
     """The documents below `root`, and their index in a database of its own in `index_dir`.
 
@@ -81,9 +84,18 @@ class Corpus:
             self.unread |= dict(connection.execute("SELECT path, problem FROM pages WHERE problem != ''"))
         return done
 
+    def has_documents(self) -> bool:
+        """Whether there are any, readable or not; nothing is indexed."""
+        return next(self._found(), None) is not None
+
     def search(self, query: str) -> list[Quote]:
-        """At most 4 quotes from at most 3 pages, the best first; each stands in its page letter for letter."""
+        """At most 4 quotes from at most 3 pages, the best first; each stands in its page letter for letter. ToolError
+        where no document can be read."""
         with self._open() as connection:
+            if not connection.execute("SELECT 1 FROM pages WHERE problem = '' LIMIT 1").fetchone():
+                why = "; ".join(f"{path}: {problem}" for path, problem in sorted(self.unread.items())[:3])
+                said = f"none of the documents in {self._root} can be read: {why}" if why else ""
+                raise ToolError(said or f"there are no documents in {self._root}", hint=NO_DOCUMENTS)
             return quotes_of(connection, ranked(connection, query))
 
     @contextmanager

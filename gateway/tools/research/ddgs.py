@@ -10,6 +10,8 @@ from gateway.tools.research.providers import OR_A_FOLDER, Hit
 SEARCH_S = 60.0  # for all engines together; ddgs asks them in turn until there are enough results
 _NOTHING = "No results found"  # how the library says it, with the exception that it also has for trouble
 
+_UNREACHED = frozenset({"ConnectError", "DNSError", "DNSTimeoutError", "RequestError"})  # of its HTTP client
+
 
 class Ddgs:
     """`timeout_s` is for one engine."""
@@ -34,7 +36,7 @@ class Ddgs:
             if _NOTHING in str(error):
                 return []
             raise ToolError(
-                f"the web search (ddgs) cannot be used: {str(error)[:300]}",
+                f"the web search (ddgs) {_in_short(error)}",
                 hint=f"check the network connection, {OR_A_FOLDER}",
             ) from error
         return [Hit(each.get("href", ""), each.get("title", ""), each.get("body", "")) for each in found]
@@ -43,3 +45,11 @@ class Ddgs:
         from ddgs import DDGS
 
         return DDGS(timeout=max(1, round(self._timeout_s))).text(query, max_results=limit)
+
+
+def _in_short(error: Exception) -> str:
+    """What went wrong; the library itself quotes the whole chain of errors, with the address that it asked."""
+    kind, _, more = str(error).partition(":")
+    if kind in _UNREACHED:
+        return "cannot be reached"
+    return f"cannot be used: {kind[:80]}" if more else f"cannot be used: {' '.join(kind.split())[:200]}"

@@ -43,7 +43,8 @@ class Fetched:
 
 
 class Fetcher:
-    """Used as `async with`. `judge`, `resolver` and `ssl` are what tests replace; see Site."""
+    """Used as `async with`. `denied` tells of an address, in the form that `target` gives it, whether the configuration
+    forbids to visit it. `judge`, `resolver` and `ssl` are what tests replace; see Site."""
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Fetcher:
         timeout_s: float = TIMEOUT_S,
         respect_robots: bool = True,
         per_host: int = PER_HOST,
+        denied: Callable[[str], bool] = lambda url: False,
         judge: Callable[[str], str] = not_public,
         resolver: AbstractResolver | None = None,
         ssl: Any = True,
@@ -59,6 +61,7 @@ class Fetcher:
         self._named = NamedHosts(allow_hosts)
         self._timeout_s = timeout_s
         self._per_host = per_host
+        self._denied = denied
         self._judge = judge
         self._resolver = resolver
         self._ssl = ssl
@@ -85,7 +88,7 @@ class Fetcher:
             return asked.questions() if str(at) == place else {}
 
         source, reply = await self._follow(
-            target(url), questions, limit=MAX_BYTES, timeout_s=self._timeout_s, wanted=_is_readable
+            self._allowed(target(url)), questions, limit=MAX_BYTES, timeout_s=self._timeout_s, wanted=_is_readable
         )
         if reply.status == 304 and str(source) == place:
             return Fetched(place, validators=validators(reply.headers), fresh_s=fresh_s(reply.headers), unchanged=True)
@@ -121,8 +124,14 @@ class Fetcher:
                 left -= asyncio.get_running_loop().time() - began
             if reply.status not in REDIRECTS or "Location" not in reply.headers:
                 return url, reply
-            url = target(reply.headers["Location"], url)
+            url = self._allowed(target(reply.headers["Location"], url))
         raise NotFetched(f"{url.host} redirects more than {MAX_REDIRECTS} times")
+
+    def _allowed(self, url: URL) -> URL:
+        if self._denied(str(url)):
+            hint = "see tools.deny and tools.policy in the configuration"
+            raise NotFetched(f"the configuration denies internet.visit {url}", hint=hint)
+        return url
 
     async def _patient(
         self,

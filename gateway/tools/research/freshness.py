@@ -25,7 +25,13 @@ class Validators:
 
 
 def validators(headers: Mapping[str, str]) -> Validators:
-    return Validators(headers.get("ETag", ""), headers.get("Last-Modified", ""))
+    """What the site sent, but for what is not text: that can be neither kept nor sent back."""
+    return Validators(_text(headers.get("ETag", "")), _text(headers.get("Last-Modified", "")))
+
+
+def _text(value: str) -> str:
+    """Empty where bytes that are no UTF-8 stand in it, as lone surrogates."""
+    return "" if re.search("[\ud800-\udfff]", value) else value
 
 
 def fresh_s(headers: Mapping[str, str]) -> float | None:

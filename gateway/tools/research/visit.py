@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from pydantic import ValidationError
 
 from gateway.config import Research
 from gateway.engine.ports import Json
@@ -42,15 +44,35 @@ class Visited:
     from_cache: bool = False
 
 
-async def visit(urls: Sequence[str], settings: Mapping[str, Json], home: Path, *, now: float) -> list[Visited]:
-    """The pages in the order of `urls`; `settings` is the configuration's section `research`. Raises for no page, only
-    for a configuration that cannot be used."""
-    section = Research.model_validate(dict(settings))
+def research_settings(section: Mapping[str, Json]) -> Research:
+    """The configuration's section `research` from plain data; ToolError where it cannot be used."""
+    try:
+        return Research.model_validate(dict(section))
+    except ValidationError as error:
+        raise ToolError(f"the configuration of research is wrong: {error.errors()[0]['msg']}") from error
+
+
+async def visit(
+    urls: Sequence[str],
+    settings: Mapping[str, Json],
+    home: Path,
+    *,
+    now: float,
+    denied: Callable[[str], bool] = lambda url: False,
+) -> list[Visited]:
+    """The pages in the order of `urls`; `settings` is the configuration's section `research`. What is `denied` is not
+    visited, also where a page leads there. Raises for no page, only for a configuration that cannot be used."""
+    section = research_settings(settings)
     cache = VisitedPages(home / DATABASE)
-    known = await asyncio.to_thread(cache.find, set(urls))
-    fetcher = Fetcher(section.allow_hosts, timeout_s=section.page_timeout_s, respect_robots=section.respect_robots)
+    known = await asyncio.to_thread(cache.find, {url for url in urls if _is_address(url)})
+    fetcher = Fetcher(
+        section.allow_hosts, timeout_s=section.page_timeout_s, respect_robots=section.respect_robots, denied=denied
+    )
     async with fetcher, Readers() as readers:
-        visits = {url: _Visit(url, known.get(url), fetcher, readers, now) for url in dict.fromkeys(urls)}
+        visits = {
+            url: _Visit(url, _unless_denied(known.get(url), denied), fetcher, readers, now)
+            for url in dict.fromkeys(urls)
+        }
         done = dict(zip(visits, await asyncio.gather(*(each.run() for each in visits.values())), strict=True))
     kept = [each.kept for each in visits.values() if each.kept]
     gone = [each.url for each in visits.values() if each.gone]
@@ -73,14 +95,20 @@ class _Visit:
 
     async def run(self) -> Visited:
         try:
-            target(self.url)
             found = await self._understood()
             if self.known and found and self.known.fresh_until > self.now:
                 self.kept = self.known
                 return self._shown(self.known, found, from_cache=True)
             return await self._fetched(found)
         except ToolError as error:
-            return Visited(self.url, self.url, "", "", None, "", _said(error))
+            return self._none(_said(error))
+        except Exception as error:  # whatever is odd about a page, the other pages are not lost by it
+            self.kept = None
+            said = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()
+            return self._none(f"it cannot be read: {' '.join(said.split())[:200]}")
+
+    def _none(self, problem: str) -> Visited:
+        return Visited(self.url, self.url, "", "", None, "", problem)
 
     async def _understood(self) -> Extracted | None:
         """What is kept of the page; forgotten where another version kept it in another form."""
@@ -126,6 +154,19 @@ class _Visit:
     def _shown(self, entry: Entry, found: Extracted, *, from_cache: bool) -> Visited:
         title = found.title or _name(entry.source)
         return Visited(self.url, entry.source, title, found.date, found.page, found.letters, from_cache=from_cache)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        target(url)
+    except ToolError:
+        return False
+    return True
+
+
+def _unless_denied(known: Entry | None, denied: Callable[[str], bool]) -> Entry | None:
+    """What was kept before the configuration denied it is not shown any more."""
+    return None if known and (denied(str(target(known.url))) or denied(known.source)) else known
 
 
 def _name(source: str) -> str:

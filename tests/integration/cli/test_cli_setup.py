@@ -70,6 +70,32 @@ def test_the_doctor_says_what_to_do_about_each(cli: Cli) -> None:
     assert all(each["advice"] for each in checks.values() if each["status"] != "ok")
 
 
+def test_the_doctor_sees_that_a_folder_has_no_documents(cli: Cli) -> None:
+    folder = cli.folder / "pages"
+    folder.mkdir()
+
+    def told() -> tuple[str, str]:
+        said = cli("doctor", "--json", ECHELON_RESEARCH__CORPUS_DIR=str(folder)).stdout
+        found = next(each for each in json.loads(said) if each["name"] == "research")
+        return found["status"], found["detail"]
+
+    assert told() == ("warn", f"there are no documents in {folder}")
+    (folder / "a.md").write_text("# Herons\n")
+    assert told() == ("ok", f"documents in {folder}")
+    assert not (cli.home / "corpus").exists(), "nothing was indexed"
+
+
+def test_the_doctor_sees_in_patterns_what_their_check_does(cli: Cli) -> None:
+    folder = cli.home / "prompts/patterns"
+    folder.mkdir(parents=True)
+    (folder / "release.md").write_text(
+        "---\ntask_type: release\ndescription: d\nmax_steps: 3\n---\n1. CALL file.raed\n"
+    )
+    checks = {each["name"]: each for each in json.loads(cli("doctor", "--json").stdout)}
+    assert checks["patterns"]["status"] == "warn"
+    assert checks["patterns"]["detail"] == cli("patterns", "check").stdout.strip()
+
+
 def test_the_doctor_survives_a_broken_configuration(cli: Cli) -> None:
     (cli.folder / "echelon.yaml").write_text("limits: {max_step: 3}\n")
     told = cli("doctor")

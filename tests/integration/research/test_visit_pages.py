@@ -242,3 +242,45 @@ async def test_a_page_that_was_kept_in_another_form_is_visited_anew(
         connection.execute("UPDATE visited SET document = ?", (zlib.compress(b'{"text": "words"}'),))
     connection.close()
     assert texts(await visit_page()) == [GERMAN.strip()]
+
+
+@pytest.mark.parametrize("header", ["ETag", "Last_Modified"])
+async def test_validators_that_are_no_text_are_left_alone(
+    site: WebSite, visit_page: Visit, header: str, tmp_path: Path
+) -> None:
+    site.pages["/good"] = page(html(GERMAN))
+    site.pages["/odd"] = page(html(GERMAN), **{header: "marker"}).replace(b"marker", b'"\xff"')
+    urls = [site.url("/good"), site.url("/odd")]
+    for now in (1.0, 2.0):
+        visited = await visit(urls, {"allow_hosts": [site.host]}, tmp_path, now=now)
+        assert [texts(each) for each in visited] == [[GERMAN.strip()]] * 2
+    assert not {"if-none-match", "if-modified-since"} & set(site.asked[-1].headers)
+
+
+async def test_an_odd_page_costs_only_itself(site: WebSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.pages["/good"] = page(html(GERMAN))
+    site.pages["/odd"] = page(html(GERMAN), kind="text/plain")
+    site.pages["/lost"] = redirect("http://:T]a80[2@")
+    read = Readers.read
+
+    async def trips(self: Readers, came: Fetched) -> bytes:
+        if came.kind == "text/plain":
+            raise LookupError("nobody thought of \udcff\nthis")
+        return await read(self, came)
+
+    monkeypatch.setattr(Readers, "read", trips)
+    urls = [site.url(each) for each in ("/odd", "/good", "/lost")] + ["http://a.example/\udcff"]
+    odd, good, lost, unwritable = await visit(urls, {"allow_hosts": [site.host]}, tmp_path, now=1.0)
+    assert texts(good) == [GERMAN.strip()]
+    assert odd.page is None and odd.problem == "it cannot be read: LookupError: nobody thought of \\udcff this"
+    assert "not the address of a page" in lost.problem and "not the address of a page" in unwritable.problem
+
+
+async def test_what_was_kept_is_not_shown_once_it_is_denied(site: WebSite, tmp_path: Path) -> None:
+    site.pages |= {"/": redirect("/a"), "/a": page(html(GERMAN), Cache_Control="max-age=100")}
+    urls, section = [site.url(), site.url("/a")], {"allow_hosts": [site.host]}
+    assert all(each.page for each in await visit(urls, section, tmp_path, now=1.0))
+    site.pages["/"] = page("", status="503 Service Unavailable")  # else the copy would be shown
+    denied = await visit(urls, section, tmp_path, now=2.0, denied=lambda url: url.endswith("/a"))
+    assert [each.page for each in denied] == [None, None]
+    assert site.paths()[-1] == "/", "what is denied was not asked for again"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_site import WebSite, page
+from web_site import WebSite, page, redirect
 
 from gateway.errors import ToolError
 from gateway.tools.discovery import builtin_registry
@@ -96,7 +96,7 @@ def test_only_addresses_that_the_user_has_named_are_offered(tmp_path: Path) -> N
 
 def test_one_page_is_one_subject_for_the_policy(tmp_path: Path) -> None:
     assert TOOL.subject is not None
-    written = ("HTTP://Example.com/a/../b", "http://example.com/b#part")
+    written = ("HTTP://Example.com/a/../b", "http://example.com/b#part", "http://example.com./b")
     assert {TOOL.subject(TOOL.args(url=each), context(tmp_path)) for each in written} == {"http://example.com/b"}
     assert TOOL.subject(TOOL.args(url="rubbish"), context(tmp_path)) == "rubbish"
 
@@ -108,3 +108,25 @@ def test_once_something_was_read_only_what_was_found_is_offered(tmp_path: Path) 
     assert schema["properties"]["url"]["enum"] == ["https://a.example/x"]
     with pytest.raises(ToolError, match="no address is known"):
         TOOL.schema(context(tmp_path), Situation("what is new?", results=({**page, "data": {}},)))
+
+
+@pytest.mark.parametrize("path", ["/secret", "/moved", "/robbed/"])
+async def test_what_the_configuration_denies_is_not_reached_by_a_redirect(
+    site: WebSite, tmp_path: Path, path: str
+) -> None:
+    site.pages |= {"/moved": redirect("/on"), "/on": redirect("/secret"), "/secret": page("the secret")}
+    if path == "/robbed/":
+        site.pages["/robots.txt"] = redirect("/secret")
+    rules = {"internet.*": {"deny": ["*/secret*"]}}
+    ctx = ToolContext(tmp_path, tmp_path / "home", NoArtifacts(), now=1.0, settings={
+        "research": {"allow_hosts": [site.host]}, "tools": {"policy": rules}
+    })  # fmt: skip
+    result = await TOOL.run(TOOL.args(url=site.url(path)), ctx)
+    assert not result.ok and f"the configuration denies internet.visit {site.url('/secret')}" in result.text
+    assert "tools.policy" in result.text
+    assert "/secret" not in site.paths()
+
+
+async def test_an_address_that_cannot_even_be_parsed_is_a_result(call: Call) -> None:
+    result = await call(url="http://:T]a80[2@")
+    assert not result.ok and "is not the address of a page" in result.text

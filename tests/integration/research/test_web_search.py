@@ -47,11 +47,10 @@ class NoArtifacts:
 
 @pytest.fixture
 def research(tmp_path: Path) -> Callable[..., Awaitable[ToolResult]]:
-    async def run(query: str, **settings: Any) -> ToolResult:
+    async def run(query: str, tools: dict[str, Any] | None = None, **settings: Any) -> ToolResult:
         (tmp_path / "home").mkdir(exist_ok=True)
-        ctx = ToolContext(
-            tmp_path, tmp_path / "home", NoArtifacts(), now=1_790_000_000.0, settings={"research": settings}
-        )
+        configured = {"research": settings, "tools": tools or {}}
+        ctx = ToolContext(tmp_path, tmp_path / "home", NoArtifacts(), now=1_790_000_000.0, settings=configured)
         return await internet_research.run(internet_research.args(query=query), ctx)
 
     return run
@@ -237,9 +236,10 @@ async def test_no_network_is_an_error_that_names_the_alternative(
     research: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DDGS_PROXY", f"http://127.0.0.1:{closed_port()}")  # the real library, which reaches nothing
-    with pytest.raises(ToolError, match=r"the web search \(ddgs\) cannot be used") as error:
+    with pytest.raises(ToolError) as error:
         await research("mooring lines", provider="ddgs")
-    assert "research.corpus_dir" in error.value.hint
+    assert str(error.value) == "the web search (ddgs) cannot be reached"
+    assert "network connection" in error.value.hint and "research.corpus_dir" in error.value.hint
 
 
 @pytest.fixture
@@ -278,7 +278,9 @@ async def test_trouble_with_ddgs_is_told_apart(research: Any, ddgs_says: Callabl
     for trouble, said in (
         (RatelimitException("202"), "too many requests"),
         (TimeoutException("timed out"), "does not answer in time"),
-        (DDGSException(DDGSException("ConnectError: refused")), "cannot be used: ConnectError: refused"),
+        (DDGSException(DDGSException("ConnectError: refused (https://x/?q=1)")), "cannot be reached$"),
+        (DDGSException(DDGSException("DNSError: DNSError('no records')")), "cannot be reached$"),
+        (DDGSException("BodyError: BodyError('https://x/?q=1')"), "cannot be used: BodyError$"),
     ):
         ddgs_says(trouble)
         with pytest.raises(ToolError, match=said):
@@ -302,3 +304,31 @@ async def test_pages_that_the_query_names_are_read_and_nothing_is_searched(resea
 async def test_a_named_page_that_cannot_be_read_is_an_error(research: Any) -> None:
     with pytest.raises(ToolError, match="none of the pages"):
         await research("What does http://127.0.0.1:9/x say?")
+
+
+async def test_what_may_not_be_visited_is_not_read_by_a_search_either(research: Any) -> None:
+    asked: list[str] = []
+
+    async def secret(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        return web.Response(text=HERON, content_type="text/html")
+
+    async def away(request: web.Request) -> web.Response:
+        raise web.HTTPFound("/secret")
+
+    denying = {"policy": {"internet.visit": {"deny": ["*/secret"]}}}
+    async with serving(heron=html(HERON), secret=secret, away=away) as site:
+        urls = [str(site.make_url(each)) for each in ("/secret", "/away", "/heron")]
+        host = f"127.0.0.1:{site.port}"
+        result = await searched(answering(*urls), research, allow_hosts=[host], tools=denying)
+        with pytest.raises(ToolError, match=r"the configuration denies internet\.visit"):
+            await research(f"What does {urls[1]} say?", allow_hosts=[host], tools=denying)
+    assert asked == []
+    assert {each["source"].split("#")[0] for each in result.data["passages"]} == {urls[2]}
+    assert [each["source"] for each in result.data["unread"]] == urls[:2]
+
+
+@pytest.mark.parametrize("query", ["", " \t\n"])
+async def test_an_empty_query_is_said_to_be_one(research: Any, query: str) -> None:
+    with pytest.raises(ToolError, match="the query is empty"):
+        await research(query)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from workbench import Bench, answer, call, clarify, complete, done, plan
 
-from gateway.engine.ports import Json
+from gateway.engine.ports import Effect, Json
 from gateway.engine.state import Status
 from gateway.stream import (
     ContextGathered,
@@ -16,12 +16,22 @@ from gateway.stream import (
     PlanMade,
     TaskMoved,
     ToolFinished,
+    ToolProgressed,
     ToolStarted,
     TurnEnded,
     TurnEvent,
     TurnStarted,
     UsageChanged,
 )
+from gateway.tools.registry import ToolContext, tool
+
+
+@tool("test.count", effect=Effect.READ)
+def count(ctx: ToolContext) -> str:
+    """Count, in a thread."""
+    for number in (1, 2):
+        ctx.progress(f"{number} of 2")
+    return "counted"
 
 
 class Silence:
@@ -47,6 +57,15 @@ async def test_a_turn_is_told_from_its_start_to_its_end(bench: Bench) -> None:
     assert moved[-1].task_type == "generic" and moved[-1].max_steps == 12
     spent = [event.counters for event in events if isinstance(event, UsageChanged)]
     assert spent[-1]["model_calls"] == 4
+
+
+async def test_a_long_tool_tells_how_far_it_is(bench: Bench) -> None:
+    bench.tools = (count,)
+    gateway = bench.open(plan("count"), call("test.count"), done(), answer())
+    events = [event async for event in gateway.stream("Do it")]
+    told = [event for event in events if isinstance(event, ToolStarted | ToolProgressed | ToolFinished)]
+    assert told[1:3] == [ToolProgressed("1 of 2"), ToolProgressed("2 of 2")]
+    assert isinstance(told[0], ToolStarted) and isinstance(told[-1], ToolFinished)
 
 
 async def test_who_stops_listening_leaves_the_turn_resumable(bench: Bench) -> None:

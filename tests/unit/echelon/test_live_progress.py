@@ -13,6 +13,8 @@ from gateway.stream import (
     ModelDelta,
     PhaseStarted,
     SessionBusy,
+    ToolFinished,
+    ToolProgressed,
     ToolStarted,
     UsageChanged,
 )
@@ -62,3 +64,42 @@ def test_what_comes_from_outside_cannot_steer_the_terminal() -> None:
     written = console.file.getvalue()
     assert "\x1b[2J" not in written and "\x07" not in written
     assert "[red]busy[/red]" in written
+
+
+def test_the_time_that_a_person_takes_to_answer_is_not_counted() -> None:
+    now = [0.0]
+    console = Console(file=StringIO(), width=100)
+    progress = Progress(console=console, clock=lambda: now[0])
+    for waited in (1.0, 120.0, 2.0):
+        if waited == 120.0:
+            now[0] += waited
+            continue
+        with progress:
+            now[0] += waited
+    progress(ToolFinished("shell.run", {"command": "id"}, True, 2.0))
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue().startswith("   3.0 s  Execute   ✓ shell.run")
+
+
+def test_of_one_call_its_end_alone_is_told() -> None:
+    console = Console(file=StringIO(), width=100)
+    progress = Progress(console=console, direct=True)
+    for phase in ("Gather", "Coordinate", "Respond", "Save", "Unfinished"):
+        progress(PhaseStarted(phase, 1))
+        if phase == "Coordinate":
+            progress(ToolStarted("shell.run", {"command": "id"}))
+            progress(ToolFinished("shell.run", {"command": "id"}, False, 2.0))
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue() == '✗ shell.run {"command": "id"} · 2 s\n'
+    assert "tokens" not in "".join(shown(Progress(console=terminal(), direct=True), terminal()))
+
+
+def test_how_far_a_tool_is_takes_the_place_of_its_arguments() -> None:
+    console = terminal()
+    progress = Progress(console=console)
+    progress(PhaseStarted("Coordinate", 1))
+    progress(ToolStarted("internet.research", {"query": "herons"}))
+    progress(ToolProgressed("25 of 500 documents are\x1b[2J indexed"))
+    assert "25 of 500 documents are" in shown(progress, console)[1] and "\x1b" not in shown(progress, console)[1]
+    progress(PhaseStarted("Execute", 1))
+    assert "documents" not in shown(progress, console)[1]

@@ -107,6 +107,9 @@ def test_public_addresses_pass(address: str) -> None:
         ("http://example.com/a/../b?c=d#e", "http://example.com/b?c=d"),
         ("https://bücher.example/", "https://xn--bcher-kva.example/"),
         ("http://①.①.①.①/", "http://1.1.1.1/"),
+        ("http://example.com./x", "http://example.com/x"),
+        ("https://bücher.example。:8443/", "https://xn--bcher-kva.example:8443/"),
+        ("http://example.com../", "http://example.com/"),
     ],
 )
 def test_an_address_has_one_form(written: str, url: str) -> None:
@@ -119,6 +122,7 @@ def test_an_address_has_one_form(written: str, url: str) -> None:
         "", "x", "/x", "ftp://example.com/", "file:///etc/passwd", "http://", "http://[::1", "http://example.com:0/",
         "http://example.com:99999/", "http://user@example.com/", "http://user:word@example.com/", "http://:w@a.com/",
         "http://a.com\\@b.com/", "http://a b.com/", "http://a%00.com/", "http://ex%61mple.com/", "http://\udcff.com/",
+        "http://a.com/\udcff", "http://:T]a80[2@", "http://.../",
     ],
 )  # fmt: skip
 def test_what_is_no_address_of_a_page_is_said_to_be_none(written: str) -> None:

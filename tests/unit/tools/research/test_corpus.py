@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ToolError
-from gateway.tools.registry import ToolResult
+from gateway.tools.builtin.research import internet_research
+from gateway.tools.registry import ToolContext, ToolResult
 from gateway.tools.research.corpus import Corpus
 from gateway.tools.research.pages import letters, read_page, squeezed
 from gateway.tools.research.quoting import GAP, MAX_QUOTE
@@ -205,3 +207,30 @@ async def test_research_that_is_not_set_up_says_what_to_set(call: Call, settings
     with pytest.raises(ToolError, match=said) as error:
         await call("internet.research", query="tasks", settings=settings)
     assert "research.corpus_dir" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "there are no documents in"),
+        ({"a.bin": b"x", "_static/x.html": b"<p>words</p>"}, "there are no documents in"),
+        ({"a.md": b"a\0b", "b.pdf": b"%PDF-1.7 rubbish"}, "none of the documents in .* a.md: it is binary.*; b.pdf: "),
+    ],
+)
+async def test_a_folder_without_documents_is_said_to_be_one(
+    call: Call, tmp_path: Path, files: dict[str, bytes], said: str
+) -> None:
+    folder = tmp_path / "empty"
+    (folder / "_static").mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    with pytest.raises(ToolError, match=said) as error:
+        await call("internet.research", query="csv", settings={"research": {"corpus_dir": str(folder)}})
+    assert "HTML, Markdown, text or PDF" in error.value.hint
+
+
+async def test_who_waits_for_the_index_is_told_how_far_it_is(ctx: ToolContext, docs: Path) -> None:
+    lines: list[str] = []
+    where = replace(ctx, settings={"research": {"corpus_dir": str(docs)}}, progress=lines.append)
+    await internet_research.run(internet_research.args(query="rolling back"), where)
+    assert lines == ["3 of 3 documents are indexed"]

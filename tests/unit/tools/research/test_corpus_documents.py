@@ -124,6 +124,7 @@ def test_links_are_followed_only_inside_of_the_corpus(docs: Path, corpus: Corpus
 def test_a_document_that_becomes_a_link_out_of_the_corpus_is_forgotten(
     docs: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
+    (docs / "other.md").write_text("# Other\n\nOf valves.\n")
     corpus.update()
     (docs / "good.md").rename(tmp_path / "good.md")
     (docs / "good.md").symlink_to(tmp_path / "good.md")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import sys
@@ -25,6 +26,7 @@ _PASSED_ON = ("PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "T
 MEMORY_BYTES = 4 << 30  # of address space, for each process
 FILE_BYTES = 512 << 20  # of any one file it writes
 _SUPERVISOR = supervisor.__file__
+_TOLD = re.compile(rb"^(started|exit|signal|error) (\d{1,10})$", re.MULTILINE)
 _DRAIN_S = 1.0  # how long to read on after the end: what is left in the pipe is there at once
 
 
@@ -137,7 +139,7 @@ async def _end(process: asyncio.subprocess.Process, control: socket.socket) -> N
     except TimeoutError:
         process.kill()
         await process.wait()
-    if process.returncode and started:
+    if process.returncode and started and started > 1:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(started, signal.SIGKILL)
 
@@ -145,10 +147,13 @@ async def _end(process: asyncio.subprocess.Process, control: socket.socket) -> N
 def _told(control: socket.socket) -> dict[str, int]:
     """What the supervisor has said so far: `started`, then `exit`, `signal` or `error`, each with its number."""
     try:
-        said = control.recv(4096, socket.MSG_DONTWAIT | socket.MSG_PEEK).decode()
+        said = control.recv(4096, socket.MSG_DONTWAIT | socket.MSG_PEEK)
     except (BlockingIOError, ConnectionError):
         return {}
-    return {key: int(number) for key, number in (line.split(" ") for line in said.splitlines())}
+    found: dict[str, int] = {}
+    for key, number in _TOLD.findall(said):
+        found.setdefault(key.decode(), int(number))  # it says each thing once: what comes after is not from it
+    return found
 
 
 async def _pump(descriptor: int, output: _Bounded) -> None:

@@ -24,6 +24,7 @@ ENDING_S = 5.0  # for killing; a process that waits for a broken disk cannot be 
 
 
 def main(control: int, memory: int, file: int, command: list[str]) -> None:
+    os.set_inheritable(control, False)  # the program has no say in it
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     woken, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()

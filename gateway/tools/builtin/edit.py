@@ -8,7 +8,7 @@ import re
 from pydantic import BaseModel, Field, model_validator
 
 from gateway.engine.ports import Effect
-from gateway.tools.builtin.file import path_of, take_back
+from gateway.tools.builtin.file import Readable, path_of, take_back
 from gateway.tools.code.code_brief import brief
 from gateway.tools.code.missing_imports import missing_imports
 from gateway.tools.code.python_source import NotReplaced, changed_by, definitions, parse, replaced, unwrapped
@@ -47,7 +47,7 @@ class EditArgs(BaseModel):
 
 def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the file that was read last and, in Python, to its definitions: what is not there cannot be named."""
-    workspace = Workspace(ctx.workspace)
+    workspace = Readable(ctx, situation)
     path = _last_seen(situation)
     del schema["properties"]["diff"]  # small models get the lines around a change wrong
     schema["description"] = "Either `old` and `new`, or `source`, with `name` where the source does not tell it."

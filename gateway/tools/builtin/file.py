@@ -18,7 +18,7 @@ from gateway.tools.code.write_brief import code_brief, named_files, stands, test
 from gateway.tools.policy import Policy, Verdict
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.undo import Changes
-from gateway.tools.workspace import MAX_FILES, Workspace, sha256
+from gateway.tools.workspace import MAX_FILE_BYTES, MAX_FILES, Workspace, sha256
 
 MAX_TEXT = 24_000  # characters of one file.read: more does not fit a small model's prompt
 MAX_LISTED = 200
@@ -39,6 +39,24 @@ def may_read(path: str, ctx: ToolContext) -> bool:
     return Policy(ctx.settings.get("tools", {})).verdict(file_read, {"path": path}, ctx) is Verdict.ALLOW
 
 
+class Readable(Workspace):
+    """The workspace as a model may be shown it before any call: a file whose reading is denied cannot be read, and one
+    that a person is asked about only if this task has read it already."""
+
+    def __init__(self, ctx: ToolContext, situation: Situation) -> None:
+        super().__init__(ctx.workspace)
+        self._ctx = ctx
+        done = (*situation.earlier, *situation.results)
+        self._shown = {each["data"]["path"] for each in done if each["tool"] == "file.read" and each["ok"]}
+
+    def read(self, path: str, limit: int = MAX_FILE_BYTES) -> bytes:
+        name = self.relative(path)
+        verdict = Policy(self._ctx.settings.get("tools", {})).verdict(file_read, {"path": name}, self._ctx)
+        if verdict is Verdict.DENY or (verdict is Verdict.ASK and name not in self._shown):
+            raise ToolError(f"{path} may not be read")
+        return super().read(name, limit)
+
+
 class ReadArgs(BaseModel):
     path: str = Field(description="file to read, relative to the workspace")
     start_line: int | None = Field(None, ge=1, description="first line to read; from the beginning if left out")
@@ -47,7 +65,7 @@ class ReadArgs(BaseModel):
 
 def _narrow_read(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the files worth reading, and to whole files where all of them fit: a small model guesses lines badly."""
-    workspace = Workspace(ctx.workspace)
+    workspace = Readable(ctx, situation)
     offered = relevant_files(workspace, situation)
     schema = only_path(schema, offered)
     if all((workspace.root / each).stat().st_size <= MAX_TEXT for each in offered):
@@ -118,7 +136,7 @@ class WriteArgs(BaseModel):
 def _narrow_write(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
     """To the file that the request names, and to its content as a text. What people have written is added to, unless
     the request wants it replaced."""
-    workspace = Workspace(ctx.workspace)
+    workspace = Readable(ctx, situation)
     tested = str(situation.chosen.get("test_of") or "")
     path, paths = _target(workspace, situation, tested)
     is_python = path.endswith(".py")

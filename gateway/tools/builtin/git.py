@@ -18,6 +18,8 @@ from gateway.tools.workspace import Workspace
 
 MAX_PATCH = 24_000  # characters
 MAX_LISTED = 200
+MAX_PREVIEWED = 20
+NOT_INSIDE = "--ignore-submodules=dirty"  # .gitmodules has its say before diff.ignoreSubmodules
 _TOUCHES = (Touches.WORKSPACE, Touches.PROGRAMS)
 _CHANGES = {"M": "modified", "T": "modified", "A": "added", "D": "deleted", "R": "renamed", "C": "copied"}
 
@@ -35,7 +37,7 @@ async def git_status(args: StatusArgs, ctx: ToolContext) -> ToolResult:
     """
     repository = await Repository.of(Workspace(ctx.workspace))
     shown = await repository.run(
-        "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--no-renames"
+        "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--no-renames", NOT_INSIDE
     )
     data = _status(shown.output)
     data["clean"] = not any(data[key] for key in ("staged", "changed", "untracked", "conflicts"))
@@ -77,6 +79,7 @@ async def git_diff(args: DiffArgs, ctx: ToolContext) -> ToolResult:
     """
     repository = await Repository.of(Workspace(ctx.workspace))
     command = ["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "--submodule=short"]
+    command += [NOT_INSIDE]
     command += ["--src-prefix=a/", "--dst-prefix=b/", *(["--cached"] if args.staged else []), await repository.base()]
     counted = await repository.run(*command, "--numstat", "-z", "--", _compared(args, ctx))
     files = [_counts(each) for each in counted.output.split("\0") if each]
@@ -114,6 +117,16 @@ async def _reconcile(args: CommitArgs, ctx: ToolContext) -> Reconciliation:
     return Reconciliation(verdict, done.model_dump() if verdict is Reconciled.DONE and done else None)
 
 
+async def _preview(args: CommitArgs, ctx: ToolContext) -> str:
+    """The files that would be committed."""
+    workspace = Workspace(ctx.workspace)
+    files = await Commit(await Repository.of(workspace), args, ctx).preview(_names(args, workspace))
+    lines = [f"{len(files)} {'file' if len(files) == 1 else 'files'} would be committed:"]
+    lines += [f"  {each['path']} ({each['change']})" for each in files[:MAX_PREVIEWED]]
+    lines += [f"  … and {len(files) - MAX_PREVIEWED} more"] if len(files) > MAX_PREVIEWED else []
+    return "\n".join(lines)
+
+
 @tool(
     "git.commit",
     effect=Effect.ONCE,
@@ -121,6 +134,7 @@ async def _reconcile(args: CommitArgs, ctx: ToolContext) -> Reconciliation:
     touches=_TOUCHES,
     ask=True,
     subject=_committed,
+    preview=_preview,
     reconcile=_reconcile,
 )
 async def git_commit(args: CommitArgs, ctx: ToolContext) -> ToolResult:
@@ -132,8 +146,11 @@ async def git_commit(args: CommitArgs, ctx: ToolContext) -> ToolResult:
     most 200, total: how many files}.
     """
     workspace = Workspace(ctx.workspace)
-    paths = None if args.paths is None else [_name(workspace, each) for each in args.paths]
-    return await Commit(await Repository.of(workspace), args, ctx).make(args.message, paths)
+    return await Commit(await Repository.of(workspace), args, ctx).make(args.message, _names(args, workspace))
+
+
+def _names(args: CommitArgs, workspace: Workspace) -> list[str] | None:
+    return None if args.paths is None else [_name(workspace, each) for each in args.paths]
 
 
 def _name(workspace: Workspace, path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -52,7 +53,7 @@ def file_search(args: SearchArgs, ctx: ToolContext) -> ToolResult:
         args.case,
         args.literal,
         args.hidden,
-        may_read=lambda path: may_read(path, ctx) and _may_search(path, args, ctx),
+        may_read=_may_show(args, ctx),
     )
     matches: list[dict[str, Any]] = []
     shown: list[str] = []
@@ -70,7 +71,7 @@ def file_search(args: SearchArgs, ctx: ToolContext) -> ToolResult:
     if len(matches) < total:
         lines.append(f"… and {total - len(matches)} more lines; narrow the pattern, the path or the globs")
     if tally.withheld:
-        lines.append(f"{tally.withheld} files with matches are left out: they may not be read")
+        lines.append(f"{tally.withheld} files with matches are left out: they may not be read, or not without asking")
     if tally.too_large:
         lines.append(f"{tally.too_large} files were too large to be searched")
     if not tally.complete:
@@ -78,10 +79,17 @@ def file_search(args: SearchArgs, ctx: ToolContext) -> ToolResult:
     return ToolResult(ok=total > 0, text=_bounded(lines), data=data)
 
 
-def _may_search(path: str, args: SearchArgs, ctx: ToolContext) -> bool:
-    """A rule that keeps file.search out of a folder keeps it out of it in a search of all, too."""
-    verdict = Policy(ctx.settings.get("tools", {})).verdict(file_search, {"pattern": args.pattern, "path": path}, ctx)
-    return verdict is not Verdict.DENY
+def _may_show(args: SearchArgs, ctx: ToolContext) -> Callable[[str], bool]:
+    """A rule that keeps file.search out of a folder keeps it out of it in a search of all, too; one that has a person
+    asked does so unless a person was asked about this very call."""
+    policy = Policy(ctx.settings.get("tools", {}))
+    given = args.model_dump()
+    own = policy.verdict(file_search, given, ctx)
+
+    def may_show(path: str) -> bool:
+        return may_read(path, ctx) and policy.verdict(file_search, {**given, "path": path}, ctx) in (Verdict.ALLOW, own)
+
+    return may_show
 
 
 def _excerpt(found: Found, numbers: list[int], context: int) -> list[str]:

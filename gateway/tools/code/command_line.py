@@ -28,6 +28,7 @@ _OPERATORS = {
     "[": "a glob",
 }
 _EXPANSIONS = {"$": "`$`, which a shell would put a value in place of", "`": "a command substitution"}
+_ENDING = re.compile(r"(?<!\\)\s+\Z")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BUILTINS = frozenset("alias cd eval exec exit export popd pushd read set shopt source ulimit umask unset .".split())
 
@@ -36,9 +37,8 @@ def words(command: str) -> list[str]:
     """The program and its arguments. Raises ToolError for what needs a shell, with what to do instead."""
     if "\0" in command:
         raise ToolError("a command cannot hold a NUL")
-    _check(command.strip())
     try:
-        found = shlex.split(command)
+        found = shlex.split(_checked(_ENDING.sub("", command.lstrip())))
     except ValueError as error:
         raise ToolError(f"the command cannot be read: {error}", hint="close its quotation marks") from None
     if not found or not found[0]:
@@ -50,14 +50,20 @@ def words(command: str) -> list[str]:
     return found
 
 
-def _check(command: str) -> None:
-    """Refuse what stands there unquoted and means something to a shell."""
+def _checked(command: str) -> str:
+    """The command as shlex has to be given it. Refuses what stands there unquoted and means something to a shell."""
+    read: list[str] = []
     quote = ""
     escaped = False
     before = " "
     for each in command:
+        read.append(each)
         if escaped:
             escaped = False
+            if each == "\n":
+                del read[-2:]  # the line goes on
+            elif quote and each in _EXPANSIONS:
+                del read[-2]  # shlex keeps this backslash, a shell does not
         elif quote == "'":
             quote = "" if each == "'" else quote
         elif each == "\\":
@@ -75,6 +81,7 @@ def _check(command: str) -> None:
         elif each == "#" and before.isspace():
             raise _needs_shell("a comment")
         before = each
+    return "".join(read)
 
 
 def _needs_shell(what: str, hint: str = _HINT) -> ToolError:

@@ -12,7 +12,8 @@ import asyncio
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -25,6 +26,7 @@ from gateway.tools.undo import digest_of, replace_file
 from gateway.tools.workspace import sha256
 
 MAX_LISTED = 200
+_NOTES = 500  # that are kept, of all repositories: far more than can be in doubt
 _UNDER_WAY = {
     "MERGE_HEAD": "merge",
     "CHERRY_PICK_HEAD": "cherry-pick",
@@ -43,34 +45,43 @@ class Commit:
         self._digest = digest_of(request, ctx)
         root = repository.workspace.root
         self._own = root / ".git"
-        self._note = ctx.home / "git" / f"{sha256(str(root).encode())[:32]}.json"
+        name = f"{sha256(str(root).encode())[:16]}-{self._digest[:48]}.json"  # one each: others commit meanwhile
+        self._note = ctx.home / "git" / name
 
     async def make(self, message: str, paths: Sequence[str] | None) -> ToolResult:
         """Commit what stands in the workspace, of these paths or of all. Raises ToolError, with nothing committed."""
-        for name, what in _UNDER_WAY.items():
-            if (self._own / name).exists():
-                raise ToolError(
-                    f"a {what} is under way in the repository", hint=f"finish it by hand, or git {what} --abort"
-                )
         who = self._identity()
+        self._check_free()
         git = self._repository
         parent = await git.head()
         with tempfile.TemporaryDirectory(prefix="echelon-git-") as folder:
             index = Path(folder) / "index"
             await self._gather(index, parent, paths)
-            changed = await git.run("diff-index", "--cached", "--name-only", "-z", await git.base(), index=index)
-            if not changed.output:
-                raise ToolError("there is nothing to commit", hint="git.status shows what has changed")
-            await self._check_filters(changed.output)
             tree = (await git.run("write-tree", index=index)).output.strip()
         parents = ["-p", parent] if parent else []
         text = message.strip() + "\n"
         commit = (await git.run("commit-tree", "--no-gpg-sign", *parents, tree, stdin=text, env=who)).output.strip()
         note = {"request": self._digest, "commit": commit, "parent": parent, "paths": paths}
         await asyncio.to_thread(replace_file, self._note, json.dumps(note).encode())
+        await asyncio.to_thread(_forget_old, self._note.parent)
         subject = message.strip().splitlines()[0]
+        self._check_free()
         await git.run("update-ref", "-m", f"commit: {subject}", "HEAD", commit, parent or "0" * len(commit), env=who)
         return await self._made(commit, parent, paths)
+
+    async def preview(self, paths: Sequence[str] | None) -> list[dict[str, str]]:
+        """What would be committed now: [{path, change}]. Nothing is written into the repository. Raises as `make`."""
+        self._identity()
+        self._check_free()
+        with tempfile.TemporaryDirectory(prefix="echelon-git-") as folder:
+            index = Path(folder) / "index"
+            objects = Path(folder) / "objects"
+            objects.mkdir()
+            places = {
+                "GIT_OBJECT_DIRECTORY": str(objects),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": json.dumps(str(self._own / "objects"), ensure_ascii=False),
+            }
+            return await self._gather(index, await self._repository.head(), paths, places)
 
     async def happened(self) -> tuple[Reconciled, ToolResult | None]:
         """Whether this very request was carried out, and what it gave."""
@@ -100,14 +111,36 @@ class Commit:
             for key, value in (("NAME", name), ("EMAIL", email))
         }
 
-    async def _gather(self, index: Path, parent: str, paths: Sequence[str] | None) -> None:
-        """An index that holds what is to be committed; that of the repository stays as it is."""
+    def _check_free(self) -> None:
+        """Nobody is in the midst of something else."""
+        for name, what in _UNDER_WAY.items():
+            if (self._own / name).exists():
+                raise ToolError(
+                    f"a {what} is under way in the repository", hint=f"finish it by hand, or git {what} --abort"
+                )
+        if (self._own / "index.lock").exists():
+            raise ToolError(
+                "another git works in the repository: there is a .git/index.lock",
+                hint="wait for it to end; if none runs any more, remove that file",
+            )
+
+    async def _gather(
+        self, index: Path, parent: str, paths: Sequence[str] | None, env: Mapping[str, str] = {}
+    ) -> list[dict[str, str]]:
+        """Make an index that holds what is to be committed, and list that; the repository's own stays as it is."""
+        git = self._repository
         if (self._own / "index").exists() and (parent or paths is None):
             # with its time, by which git knows what may have been changed after it was written
             await asyncio.to_thread(shutil.copy2, self._own / "index", index)
         if paths is not None and parent:
-            await self._repository.run("read-tree", "-m", "HEAD", index=index)  # without what else is staged
-        await self._repository.run("add", "--all", *(["--", *paths] if paths is not None else []), index=index)
+            await git.run("read-tree", "-m", "HEAD", index=index, env=env)  # without what else is staged
+        await git.add(paths, index, env=env)
+        compared = ["diff-index", "--cached", "--no-renames", "--name-status", "-z", await git.base()]
+        files = _files((await git.run(*compared, index=index, env=env)).output)
+        if not files:
+            raise ToolError("there is nothing to commit", hint="git.status shows what has changed")
+        await self._check_filters("\0".join(each["path"] for each in files))
+        return files
 
     async def _check_filters(self, changed: str) -> None:
         """Some files are kept in another form (large ones elsewhere, say): the program that makes it is not started."""
@@ -122,19 +155,41 @@ class Commit:
     async def _made(self, commit: str, parent: str, paths: Sequence[str] | None) -> ToolResult:
         """The result; the repository's index is brought to what is committed."""
         git = self._repository
-        await git.run("add", "--all", *(["--", *paths] if paths is not None else []), check=False)
+        trouble = ""
+        try:
+            await git.add(paths)
+        except ToolError as error:  # the commit is made all the same
+            trouble = str(error)
         listed = await git.run(
             "diff-tree", "-r", "--root", "--no-commit-id", "--no-renames", "--name-status", "-z", commit
         )
-        parts = listed.output.split("\0")
-        files = [
-            {"path": path, "change": _CHANGES.get(change, change)}
-            for change, path in zip(parts[::2], parts[1::2], strict=False)
-        ]
+        files = _files(listed.output)
         branch = await git.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
         name = branch.output.strip() or None
         lines = [f"committed {commit[:10]} on {name or 'no branch'}"]
         lines += [f"  {each['path']} ({each['change']})" for each in files[:MAX_LISTED]]
         lines += [f"  … and {len(files) - MAX_LISTED} more"] if len(files) > MAX_LISTED else []
+        if trouble:
+            lines.append(
+                f"but its index is as it was before, so that git shows the commit as taken back: {trouble[:300]}"
+            )
+            lines.append("git reset brings it to the commit")
         data = {"commit": commit, "branch": name, "parent": parent or None}
         return ToolResult(text="\n".join(lines), data={**data, "files": files[:MAX_LISTED], "total": len(files)})
+
+
+def _files(name_status: str) -> list[dict[str, str]]:
+    """What `--name-status -z` lists."""
+    parts = name_status.split("\0")
+    return [
+        {"path": path, "change": _CHANGES.get(change, change)}
+        for change, path in zip(parts[::2], parts[1::2], strict=False)
+    ]
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove the oldest notes where there are many."""
+    with suppress(OSError):  # another gateway does the same
+        notes = sorted(folder.glob("*.json"), key=lambda each: each.stat().st_mtime_ns)
+        for each in notes[:-_NOTES]:
+            each.unlink(missing_ok=True)

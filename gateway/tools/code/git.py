@@ -3,15 +3,15 @@
 A repository may have been made by anybody, and its `.git/config` with it. So git is told where the repository is and
 does not look for it; it is given the few harmless keys of `_KEPT` and nothing else of the system's and the user's
 configuration; and every setting by which a repository can name a program (hooks, fsmonitor, filters, external diffs,
-text conversion, pagers, editors, signing, transports) is overridden.
+text conversion, pagers, editors, signing, transports) is overridden. The repositories inside it (submodules) have
+settings of their own: git does not look into them but where it cannot be kept from it, and then with theirs overridden.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from gateway.errors import OutsideWorkspace, ToolError
@@ -20,6 +20,8 @@ from gateway.tools.workspace import Workspace
 
 PROGRAM_S = 25.0
 _OUTPUT_BYTES = 8 << 20
+_LISTED_BYTES = 64 << 20  # names of all files that are tracked: some 600,000
+_GITLINK = "160000 "  # how git lists a repository inside of another
 _KEPT = ("user.name", "user.email", "core.excludesfile", "core.autocrlf", "core.eol", "core.safecrlf")
 _OVERRIDDEN = {
     "core.hooksPath": "/dev/null",
@@ -84,25 +86,35 @@ class Repository:
         if listed.code:
             raise ToolError(f"git cannot read the repository's configuration: {listed.errors[:300]}")
         config: dict[str, str] = {}
-        filters = set()
+        keys = []
         parts = listed.output.split("\0")
         for scope, entry in zip(parts[::2], parts[1::2], strict=False):
             key, _, value = entry.partition("\n")
             if key in _KEPT:
                 config[key] = value
-            if scope in ("local", "worktree") and key.startswith("filter."):
-                filters.add(key.rpartition(".")[0])
-        return cls(workspace, config, sorted(filters))
+            if scope in ("local", "worktree"):
+                keys.append(key)
+        return cls(workspace, config, _filters(keys, listed))
 
     async def run(
         self, *args: str, index: Path | None = None, stdin: str = "", check: bool = True, env: Mapping[str, str] = {}
     ) -> Answer:
         """One git command, with `index` in place of the repository's own. If checked, ToolError where it fails."""
-        env = {**_ENVIRONMENT, **self._settings, **env, **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        env = {**_ENVIRONMENT, **self._settings(), **env, **({"GIT_INDEX_FILE": str(index)} if index else {})}
         answer = await _run(self.workspace.root, args, env, stdin)
         if check and answer.code:
             raise ToolError(f"git {args[0]} failed: {answer.errors[:500] or f'code {answer.code}'}")
         return answer
+
+    async def add(self, paths: Sequence[str] | None, index: Path | None = None, env: Mapping[str, str] = {}) -> Answer:
+        """Bring the index to what stands in the workspace, of these paths or of all.
+
+        git asks every repository inside whether it has changed, whatever it is told, and that one would start its own
+        filters: they are overridden, too.
+        """
+        settings = self._settings(await self._inner_filters(index))
+        only = ["--", *paths] if paths is not None else []
+        return await self.run("add", "--all", *only, index=index, env={**settings, **env})
 
     async def head(self) -> str:
         """The id of the last commit; empty where there is none yet."""
@@ -113,11 +125,32 @@ class Repository:
         """What the workspace is compared with: the last commit, or the empty tree."""
         return await self.head() or (await self.run("hash-object", "-t", "tree", "--stdin")).output.strip()
 
-    @cached_property
-    def _settings(self) -> dict[str, str]:
+    async def _inner_filters(self, index: Path | None) -> set[str]:
+        """Names of the filters that the repositories inside have, and those inside of them."""
+        env = {**_ENVIRONMENT, **self._settings()}
+        own = {**env, "GIT_INDEX_FILE": str(index)} if index else env
+        found: set[str] = set()
+        seen: set[Path] = set()
+        left = await _gitlinks(_git(self.workspace.root), self.workspace.root, own)
+        while left:
+            root = _checked_out(left.pop())
+            if root is None or root in seen:
+                continue
+            seen.add(root)
+            inner = ["git", "--no-pager", "--git-dir=.git"]  # as git itself goes there
+            listed = await _started([*inner, "config", "--list", "-z", "--name-only"], root, env)
+            top = await _started([*inner, "rev-parse", "--show-toplevel"], root, env)  # its settings may say another
+            if listed.code or top.code:
+                said = (listed.errors or top.errors)[:300]
+                raise ToolError(f"git cannot read the repository {root}, which is inside the workspace's: {said}")
+            found |= _filters(listed.output.split("\0"), listed)
+            left += await _gitlinks(inner, Path(top.output.removesuffix("\n")), env, cwd=root)
+        return found
+
+    def _settings(self, inner_filters: Iterable[str] = ()) -> dict[str, str]:
         """The overriding configuration, in the form in which git takes it from the environment."""
         settings = {key: self.config[key] for key in _KEPT if key in self.config} | _OVERRIDDEN
-        for name in self._filters:
+        for name in {*self._filters, *inner_filters}:
             settings |= {f"{name}.clean": "", f"{name}.smudge": "", f"{name}.process": "", f"{name}.required": "false"}
         found = {"GIT_CONFIG_COUNT": str(len(settings))}
         for number, (key, value) in enumerate(settings.items()):
@@ -125,15 +158,50 @@ class Repository:
         return found
 
 
+def _git(root: Path) -> list[str]:
+    return ["git", "--no-pager", f"--git-dir={root / '.git'}", f"--work-tree={root}"]
+
+
 async def _run(root: Path, args: Iterable[str], env: Mapping[str, str], stdin: str = "") -> Answer:
-    command = ["git", "--no-pager", f"--git-dir={root / '.git'}", f"--work-tree={root}", *args]
+    return await _started([*_git(root), *args], root, env, stdin)
+
+
+async def _gitlinks(command: Sequence[str], root: Path, env: Mapping[str, str], cwd: Path | None = None) -> list[Path]:
+    """Folders of the repositories inside the one whose files are in `root`, as its index has them."""
+    listing = [*command, "ls-files", "--full-name", "--stage", "-z"]
+    listed = await _started(listing, cwd or root, env, output_bytes=_LISTED_BYTES)
+    if listed.code or len(listed.output.encode()) > _LISTED_BYTES:
+        raise ToolError(f"git cannot list what is tracked: {listed.errors[:300] or 'it is too much'}")
+    links = [each.partition("\t")[2] for each in listed.output.split("\0") if each.startswith(_GITLINK)]
+    if any("\ufffd" in each for each in links):
+        raise ToolError("a repository inside of the workspace's has a name that is not UTF-8", hint="rename it")
+    return [root / each for each in dict.fromkeys(links)]
+
+
+def _filters(keys: Iterable[str], listed: Answer) -> set[str]:
+    """Names of the filters among a configuration's keys. ToolError where one could be missed: it would be started."""
+    found = {each.rpartition(".")[0] for each in keys if each.startswith("filter.")}
+    if len(listed.output.encode()) > _OUTPUT_BYTES or any("\ufffd" in each for each in found):
+        raise ToolError("a repository's configuration is too long, or names a filter that is not UTF-8")
+    return found
+
+
+def _checked_out(folder: Path) -> Path | None:
+    """Where a repository inside of another lies, links resolved; None where there are no files of it."""
+    root = Path(os.path.realpath(folder))
+    return root if os.path.lexists(root / ".git") else None
+
+
+async def _started(
+    command: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str = "", output_bytes: int = _OUTPUT_BYTES
+) -> Answer:
     try:
         finished = await run_program(
             command,
-            cwd=root,
+            cwd=cwd,
             deadline_s=PROGRAM_S,
             env=env,
-            output_bytes=_OUTPUT_BYTES,
+            output_bytes=output_bytes,
             stdin=stdin.encode("utf-8", "replace"),
             errors_apart=True,
         )

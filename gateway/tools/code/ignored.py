@@ -6,10 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from gateway.errors import ToolError
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".ignore", ".gitignore")  # the first goes before the second
+MAX_GLOBS = 100
+_MAX_LINES = 10_000  # of an ignore file
+_LINES_AT_ONCE = 1_000
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 
 
@@ -21,13 +26,12 @@ class Ignored:
 
     def below(self, folder: str, read: Callable[[str], str | None]) -> Ignored:
         """With those of `folder`, a canonical name, empty for the root; `read` gives a file's text if there is one."""
-        from pathspec import GitIgnoreSpec
-
         own = []
         for name in IGNORE_FILES:
-            text = read(name)
-            if text:
-                own.append((f"{folder}/" if folder else "", GitIgnoreSpec.from_lines(_sound(text.splitlines()))))
+            lines = (read(name) or "").splitlines()[-_MAX_LINES:]  # the last ones go before the others
+            for end in range(len(lines), 0, -_LINES_AT_ONCE):
+                specs = _specs(_sound(lines[max(0, end - _LINES_AT_ONCE) : end]))
+                own += [(f"{folder}/" if folder else "", each) for each in specs]
         return Ignored((*own, *self._rules)) if own else self
 
     def has(self, path: str) -> bool:
@@ -43,10 +47,14 @@ class Globs:
     """What files a search is limited to: globs as in .gitignore, with `{a,b}` for either, `!` for files left out."""
 
     def __init__(self, globs: Sequence[str]) -> None:
+        import re2  # type: ignore[import-untyped]
         from pathspec import GitIgnoreSpec
 
-        lines = [each for glob in globs for each in _either(glob)]
-        self._spec = GitIgnoreSpec.from_lines(lines)
+        lines = _either(globs)
+        try:
+            self._spec = GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re2.error) as error:
+            raise ToolError("one of the globs cannot be read", hint="write them as in .gitignore") from error
         self._chooses = any(not each.startswith("!") for each in lines)
 
     def verdict(self, path: str) -> bool | None:
@@ -69,18 +77,39 @@ def _sound(lines: list[str]) -> list[str]:
     sound = []
     for line in lines:
         try:
-            GitIgnoreSpec.from_lines([line])
+            GitIgnoreSpec.from_lines([line], backend="simple")
         except ValueError:
             continue
         sound.append(line)
     return sound
 
 
-def _either(glob: str) -> list[str]:
-    """`*.{py,pyi}` is `*.py` and `*.pyi`."""
-    braces = _BRACES.search(glob)
-    if braces is None:
-        return [glob]
-    return [
-        each for part in braces[1].split(",") for each in _either(glob[: braces.start()] + part + glob[braces.end() :])
-    ]
+def _specs(lines: list[str]) -> list[GitIgnoreSpec]:
+    """The rules in parts that RE2 takes, the last lines first; without a line that is too much by itself."""
+    import re2
+    from pathspec import GitIgnoreSpec
+
+    try:
+        return [GitIgnoreSpec.from_lines(lines)]
+    except re2.error:
+        half = len(lines) // 2
+        return [*_specs(lines[half:]), *_specs(lines[:half])] if half else []
+
+
+def _either(globs: Sequence[str]) -> list[str]:
+    """`*.{py,pyi}` is `*.py` and `*.pyi`. Raises ToolError where they are too many."""
+    found: list[str] = []
+    left = list(reversed(globs))
+    steps = 0
+    while left:
+        glob = left.pop()
+        braces = _BRACES.search(glob)
+        if braces is None:
+            found.append(glob)
+        else:
+            parts = reversed(braces[1].split(","))
+            left += [glob[: braces.start()] + part + glob[braces.end() :] for part in parts]
+        steps += 1
+        if len(found) + len(left) > MAX_GLOBS or steps > 10 * MAX_GLOBS:
+            raise ToolError(f"the globs stand for more than {MAX_GLOBS}", hint="give fewer, or fewer {a,b} in them")
+    return found

@@ -63,7 +63,7 @@ def decode(data: bytes, path: str) -> SourceText:
         if encoding == "utf-8" and b"\0" in body:
             raise ToolError(f"{path} is a binary file")
         text = body.decode(encoding)
-    except (UnicodeDecodeError, SyntaxError, LookupError) as error:
+    except (UnicodeError, SyntaxError, LookupError) as error:
         if mark or path.endswith((".py", ".pyi")):
             raise ToolError(f"{path} is not {encoding} text: {error}") from error
         if _CONTROLS.search(body):

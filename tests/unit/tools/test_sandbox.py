@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ToolError
-from gateway.tools.sandbox import FILE_BYTES, run_program
+from gateway.tools.sandbox import FILE_BYTES, _told, run_program
 
 
 def _python(code: str) -> list[str]:
@@ -183,3 +184,17 @@ async def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="cannot be started"):
         await run_program(["no-such-program"], cwd=tmp_path, deadline_s=5)
     assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists open descriptors there")
+async def test_a_program_has_no_other_descriptors_than_its_streams(tmp_path: Path) -> None:
+    code = "import os\nfor each in range(3, 1000):\n  try: print(each, os.fstat(each))\n  except OSError: pass"
+    finished = await run_program(_python(code), cwd=tmp_path, deadline_s=20)
+    assert (finished.code, finished.output) == (0, "")
+
+
+def test_what_the_supervisor_does_not_say_is_passed_over() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.send(b"started 70\nnonsense\nexit\nstarted 1\nexit -1\nowned 3\n\xff\xfe 2\nexit 3\nexit 4\n")
+        assert _told(ours) == {"started": 70, "exit": 3}

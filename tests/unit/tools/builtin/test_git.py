@@ -281,3 +281,149 @@ async def test_a_merge_under_way_is_left_alone(call: Call, repository: Path) -> 
     (repository / ".git" / "MERGE_HEAD").write_text(git(repository, "rev-parse", "HEAD"))
     with pytest.raises(ToolError, match="a merge is under way"):
         await call("git.commit", message="x")
+
+
+async def test_a_repository_inside_starts_no_program_of_its_own(
+    ctx: ToolContext, call: Call, repository: Path, tmp_path: Path
+) -> None:
+    """A chain of three: its innermost files are where the settings of the one in the middle say, not beside it."""
+    sprung = tmp_path / "sprung"
+    elsewhere = tmp_path / "elsewhere"
+    middle, inner = repository / "sub", elsewhere / "deep"
+    for root, modules in ((middle, repository), (inner, elsewhere)):
+        root.mkdir(parents=True)
+        git(root, "init", "-q", "-b", "main")
+        for key, value in (("name", "Ann"), ("email", "ann@example.com")):
+            git(root, "config", f"user.{key}", value)
+        (root / "f").write_text("one\n")
+        (root / ".gitattributes").write_text(f"f filter={root.name}\n")
+        git(root, "add", ".")
+        git(root, "commit", "-q", "-m", "First")
+        git(root, "config", f"filter.{root.name}.clean", f"echo {root.name} >> {sprung}; cat")
+        (modules / ".gitmodules").write_text(f'[submodule "x"]\npath = {root.name}\nurl = ./x\nignore = none\n')
+    git(middle, "config", "core.worktree", str(elsewhere))
+    (elsewhere / "f").write_text("one\n")
+    (elsewhere / ".gitattributes").write_text("f filter=sub\n")
+    git(middle, "--git-dir=.git", "add", "--all")
+    git(middle, "--git-dir=.git", "commit", "-q", "-m", "Second")
+    git(repository, "add", ".gitmodules", "sub")
+    git(repository, "commit", "-q", "-m", "With a submodule")
+
+    def touch() -> None:
+        sprung.unlink(missing_ok=True)
+        for root in (elsewhere, inner):  # as long as before, and newer: git has to look into it
+            (root / "f").write_text("two\n")
+            os.utime(root / "f", (1_000_000_000, 1_000_000_000))
+
+    touch()
+    git(repository, "status")
+    assert set(sprung.read_text().split()) == {"sub", "deep"}, "git by itself starts both"
+    touch()
+    assert (await call("git.status")).data["clean"]
+    assert (await call("git.diff")).data["files"] == []
+    (repository / "a.py").write_text("ONE\n")
+    assert (await call("git.commit", message="All")).data["files"] == [{"path": "a.py", "change": "modified"}]
+    (repository / "a.py").write_text("TWO\n")
+    assert (await call("git.commit", message="Some", paths=["a.py", "sub"])).data["total"] == 1
+    assert not sprung.exists()
+    git(middle, "--git-dir=.git", "-c", "core.worktree=", "commit", "-q", "--allow-empty", "-m", "Third")
+    assert (await call("git.status")).data["changed"] == [{"path": "sub", "change": "modified"}]
+    assert (await call("git.commit", message="Newer sub")).data["files"] == [{"path": "sub", "change": "modified"}]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        b'[filter "\xff"]\nclean = false\n',
+        b'[a "b"]\n' + b"key = value\n" * 400_000 + b'[filter "x"]\nclean = false\n' + b"[a]\n" + b"k = v\n" * 400_000,
+    ],
+    ids=["a name that is not UTF-8", "in the midst of 8 MB"],
+)
+async def test_a_filter_that_cannot_be_told_is_refused(call: Call, repository: Path, settings: bytes) -> None:
+    with (repository / ".git" / "config").open("ab") as file:
+        file.write(settings)
+    for tool, args in (("git.status", {}), ("git.commit", {"message": "m"})):
+        with pytest.raises(ToolError, match="too long, or names a filter"):
+            await call(tool, **args)
+
+
+async def test_commits_of_others_do_not_put_one_in_doubt(
+    ctx: ToolContext, registry: Registry, repository: Path
+) -> None:
+    tool = registry.get("git.commit")
+    assert tool.reconcile is not None
+    mine, others = replace(ctx, call="1"), replace(ctx, session="other", call="1")
+    args = tool.args(message="Mine")
+    (repository / "a.py").write_text("ONE\n")
+    result = await tool.run(args, mine)  # and then a crash, before this was written down
+    (repository / "b.py").write_text("TWO\n")
+    await tool.run(tool.args(message="Other"), others)
+    (repository / "c.py").write_text("not finished\n")
+    done = await tool.reconcile(args, mine)
+    assert done.verdict is Reconciled.DONE
+    assert ToolResult.model_validate(done.result).data["commit"] == result.data["commit"]
+
+
+async def test_only_so_many_notes_are_kept(
+    ctx: ToolContext, registry: Registry, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.tools.code.commit._NOTES", 3)
+    tool = registry.get("git.commit")
+    assert tool.reconcile is not None
+    notes = ctx.home / "git"
+    notes.mkdir()
+    for number in range(5):
+        (notes / f"{number}.json").write_text("{}")
+        os.utime(notes / f"{number}.json", (number, number))
+    (repository / "a.py").write_text("ONE\n")
+    args = tool.args(message="m")
+    await tool.run(args, ctx)
+    assert len(os.listdir(notes)) == 3 and {"3.json", "4.json"} < set(os.listdir(notes))
+    assert (await tool.reconcile(args, ctx)).verdict is Reconciled.DONE
+
+
+async def test_an_index_that_is_locked_stops_a_commit_before_it_is_made(
+    call: Call, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "a.py").write_text("ONE\n")
+    lock = repository / ".git" / "index.lock"
+    lock.touch()
+    with pytest.raises(ToolError, match=r"index\.lock") as error:
+        await call("git.commit", message="m")
+    assert error.value.hint
+    assert git(repository, "log", "--format=%s") == "First\n"
+    lock.unlink()
+    run = Repository.run
+
+    async def locked_then(self: Repository, *command: str, **options: object) -> object:
+        answer = await run(self, *command, **options)  # type: ignore[arg-type]
+        if command[0] == "update-ref":
+            lock.touch()
+        return answer
+
+    monkeypatch.setattr(Repository, "run", locked_then)
+    result = await call("git.commit", message="m")
+    assert result.ok and "its index is as it was before" in result.text and "git reset" in result.text
+    assert git(repository, "log", "-1", "--format=%H").strip() == result.data["commit"]
+
+
+async def test_the_question_names_what_would_be_committed(
+    ctx: ToolContext, registry: Registry, repository: Path
+) -> None:
+    tool = registry.get("git.commit")
+    assert tool.preview is not None
+    with pytest.raises(ToolError, match="nothing to commit"):
+        await tool.preview(tool.args(message="m"), ctx)
+    (repository / "a.py").write_text("ONE\n")
+    for number in range(30):
+        (repository / f"new-{number:02}").write_text(f"{number}\n")
+    before = sorted((repository / ".git").rglob("*"))
+    said = (await tool.preview(tool.args(message="m"), ctx)).splitlines()
+    assert said[:3] == ["31 files would be committed:", "  a.py (modified)", "  new-00 (added)"]
+    assert said[-2:] == ["  new-18 (added)", "  … and 11 more"]
+    assert (await tool.preview(tool.args(message="m", paths=["./a.py"]), ctx)).splitlines() == [
+        "1 file would be committed:",
+        "  a.py (modified)",
+    ]
+    assert sorted((repository / ".git").rglob("*")) == before, "nothing is written into the repository"
+    assert git(repository, "diff", "--cached", "--name-only") == ""

@@ -144,6 +144,36 @@ async def test_what_may_not_be_read_is_not_shown(ctx: ToolContext, call: Call) -
     assert not (await call("file.search", settings=rules, pattern="needle", path="link.txt")).ok
 
 
+async def test_a_search_of_a_folder_above_does_not_pass_by_a_rule_that_asks(ctx: ToolContext, call: Call) -> None:
+    plant(ctx.workspace, {"docs/d.txt": "needle\n", "a.txt": "needle\n"})
+    rules = {"tools": {"policy": {"file.search": {"ask": ["docs", "docs/*"]}}}}
+    result = await call("file.search", settings=rules, pattern="needle")
+    assert [each["path"] for each in result.data["matches"]] == ["a.txt"]
+    assert result.data["withheld"] == 1
+    for path in ("docs", "docs/d.txt"):  # these are run only after somebody was asked
+        assert (await call("file.search", settings=rules, pattern="needle", path=path)).ok
+    everywhere = {"tools": {"approve": ["file.search"]}}
+    assert (await call("file.search", settings=everywhere, pattern="needle")).data["files"] == 2
+
+
+async def test_an_ignore_file_with_very_many_lines_is_obeyed(ctx: ToolContext, call: Call) -> None:
+    rules = [f"some/folder-{number}/*.log{number}" for number in range(6_000)]
+    rules[3] = "first.txt"
+    rules[2_999:3_001] = ["*.md", "!kept.md"]
+    rules[-1] = "last.txt"
+    names = ("first.txt", "last.txt", "x.md", "kept.md", "other.txt", "some/folder-70/x.log70")
+    plant(ctx.workspace, {".gitignore": "\n".join(rules), **dict.fromkeys(names, "needle\n")})
+    result = await call("file.search", pattern="needle")
+    assert [each["path"] for each in result.data["matches"]] == ["kept.md", "other.txt"]
+
+
+@pytest.mark.parametrize("globs", [["{a,b}" * 20], ["{a}" * 2_000], ["*.py"] * 101, ["!"]])
+async def test_globs_that_stand_for_very_many_or_for_none_are_refused(call: Call, tree: Path, globs: list[str]) -> None:
+    with pytest.raises(ToolError, match="globs") as refused:
+        await call("file.search", pattern="x", globs=globs)
+    assert refused.value.hint
+
+
 async def test_the_search_stays_inside(ctx: ToolContext, call: Call) -> None:
     (ctx.home / "x.txt").write_text("needle")
     (ctx.workspace / "out").symlink_to(ctx.home)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gateway.tools.builtin.file import file_write
+from gateway.tools.builtin.edit import file_edit
+from gateway.tools.builtin.file import file_read, file_write
 from gateway.tools.code.write_brief import named_files
 from gateway.tools.registry import Situation, ToolContext, ToolResult
 
@@ -86,3 +89,45 @@ async def test_forgotten_imports_are_added_to_code(ctx: ToolContext, call: Call)
     )
     assert (ctx.workspace / "a.py").read_text().startswith("import time\n")
     assert (ctx.workspace / "test_a.py").read_text().startswith("import pytest\n")
+
+
+VAULT = "PIN = '4711'\n\n\ndef unlock(pin):\n    return pin == PIN\n"
+READ = {"tool": "file.read", "args": {}, "ok": True, "text": "", "data": {"path": "secrets/vault.py"}}
+
+
+def shown(ctx: ToolContext, **situation: Any) -> str:
+    """All that the three tools which show code would have a model see."""
+    wishes = (
+        "write tests for unlock in secrets/vault.py",
+        "add to notes.md what secrets/notes.md says",
+        "call `unlock`",
+    )
+    chosen: list[dict[str, Any]] = [
+        {},
+        {"test_of": "secrets/vault.py"},
+        {"path": "secrets/vault.py"},
+        {"path": "secrets/notes.md"},
+    ]
+    return "\n".join(
+        json.dumps(tool.schema(ctx, Situation(wish, (wish,), chosen=each, **situation)))
+        for tool in (file_read, file_write, file_edit)
+        for wish in wishes
+        for each in chosen
+    )
+
+
+@pytest.mark.parametrize("results", [(), (READ,)])
+@pytest.mark.parametrize("kind", ["deny", "ask"])
+def test_no_model_is_shown_what_may_not_be_read(
+    ctx: ToolContext, kind: str, results: tuple[dict[str, Any], ...]
+) -> None:
+    (ctx.workspace / "secrets").mkdir()
+    for name, text in {"vault.py": VAULT, "test_vault.py": VAULT, "notes.md": "0815\n"}.items():
+        (ctx.workspace / "secrets" / name).write_text(text)
+    (ctx.workspace / "app.py").write_text("from secrets.vault import unlock\n")
+    without_a_rule = shown(ctx, results=results)
+    assert "4711" in without_a_rule and "0815" in without_a_rule
+    ruled = shown(replace(ctx, settings={"tools": {"policy": {"file.read": {kind: ["secrets/*"]}}}}), results=results)
+    approved = kind == "ask" and bool(results)  # somebody was asked about that one file, and it was read
+    assert ("4711" in ruled) == approved
+    assert "0815" not in ruled

@@ -55,12 +55,29 @@ def test_what_only_a_shell_could_do_is_refused_with_what_to_do(command: str) -> 
     assert refused.value.hint or "NUL" in str(refused.value)
 
 
-@given(st.text("ab \\'\"", max_size=12))
+@given(st.text("ab \\'\"$`\n", max_size=12))
 def test_words_are_split_as_a_shell_splits_them(text: str) -> None:
-    command = f"printf '%s.' {text}"
+    command = f"printf '%s.' {text} z"
     try:
         found = words(command)
     except ToolError:
         return
     shell = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
-    assert shell.stdout == ("".join(f"{each}." for each in found[2:]) or ".")
+    assert shell.stdout == "".join(f"{each}." for each in found[2:])
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [
+        (r'echo "\$HOME"', "$HOME"),
+        (r'echo "\`id\`"', "`id`"),
+        (r'echo "\\\$x \n"', r"\$x \n"),
+        (r"echo '\$HOME'", r"\$HOME"),
+        (r"echo \$HOME", "$HOME"),
+        ('echo "a\\\nb"', "ab"),
+        ("echo a\\\nb", "ab"),
+        ("echo a\\ ", "a "),
+    ],
+)
+def test_a_backslash_is_what_it_is_to_a_shell(command: str, argument: str) -> None:
+    assert words(command) == ["echo", argument]

@@ -71,3 +71,9 @@ def test_an_encoding_that_would_change_other_bytes_is_not_edited() -> None:
     assert "'ab'" in decode(data, "a.py").text
     with pytest.raises(ToolError, match="more than one way"):
         editable(data, "a.py")
+
+
+@pytest.mark.parametrize("coding", ["undefined", "no-such-thing", "idna", "base64"])
+def test_a_coding_cookie_that_names_no_usable_encoding_is_an_error_of_the_file(coding: str) -> None:
+    with pytest.raises(ToolError, match=r"a\.py is not"):
+        decode(f"# coding: {coding}\nx = '\xff..'\n".encode("latin-1"), "a.py")

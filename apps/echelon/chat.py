@@ -15,7 +15,7 @@ from echelon.cli import INTERRUPTED, Invocation
 from echelon.driving import Interrupts
 from echelon.ending import question_lines, report
 from echelon.progress import Progress
-from echelon.terminal import interactive, say
+from echelon.terminal import interactive, own_stdout, say
 
 if TYPE_CHECKING:
     from gateway import Gateway, Settings, Turn
@@ -175,7 +175,7 @@ class Conversation:
 
     async def _carry_out(self, progress: Progress, run_id: str | None, request: str) -> Turn | None:
         """None where it was interrupted."""
-        with Interrupts() as interrupts:
+        with own_stdout(), Interrupts() as interrupts:
             try:
                 with progress:
                     if run_id is not None:

@@ -11,10 +11,11 @@ from types import TracebackType
 
 import click
 
+from echelon import calling
 from echelon.cli import INTERRUPTED, Invocation
 from echelon.ending import answer_command, question_lines, report
 from echelon.progress import Progress
-from echelon.terminal import interactive, read_line, say
+from echelon.terminal import interactive, own_stdout, read_line, say
 from gateway import Gateway, Settings, Turn
 from gateway.errors import StoreError, UsageError
 from gateway.stream import OnEvent
@@ -25,11 +26,15 @@ SHOW_CURSOR = "\x1b[?25h"
 Act = Callable[[Gateway, OnEvent], Awaitable[Turn]]
 
 
-def carry_out(settings: Settings, act: Act, *, as_json: bool, no_input: bool, assume_yes: bool = False) -> int:
-    """Let `act` work on a turn, ask what it asks, and report how it ended; the exit code."""
+def carry_out(
+    settings: Settings, act: Act, *, as_json: bool, no_input: bool, assume_yes: bool = False, direct: bool = False
+) -> int:
+    """Let `act` work on a turn, ask what it asks, and report how it ended; the exit code. Where `direct`, it is one
+    tool call, and shown as that."""
     verbose = click.get_current_context().ensure_object(Invocation).verbose
     ask = interactive() and not no_input
-    return asyncio.run(_carry_out(settings, act, Progress(verbose=verbose), as_json, ask, assume_yes))
+    progress = Progress(verbose=verbose, direct=direct)
+    return asyncio.run(_carry_out(settings, act, progress, as_json, ask, assume_yes))
 
 
 async def _carry_out(
@@ -38,7 +43,7 @@ async def _carry_out(
     async with Gateway(settings, assume_yes=assume_yes) as gateway:
         asked: Turn | None = None
         try:
-            with Interrupts() as interrupts:
+            with own_stdout(), Interrupts() as interrupts:
                 with progress:
                     turn = await act(gateway, progress)
                 while turn.waiting is not None and ask:
@@ -57,6 +62,8 @@ async def _carry_out(
             if progress.run_id is not None:
                 error.hint = "; then ".join(filter(None, (error.hint, f"echelon runs resume {progress.run_id}")))
             raise
+        if calling.is_call(gateway, turn):
+            return calling.report(*calling.told(gateway, turn), as_json=as_json)
     return report(turn, as_json=as_json)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from echelon.cli import INTERRUPTED
-from echelon.output.turn import Question, TurnOutcome, TurnUsage
+from echelon.output.turn import CallResult, Question, TurnOutcome, TurnUsage
 from echelon.terminal import put, put_json, say
 from gateway import Turn
 from gateway.engine.state import Status, Waiting
@@ -48,7 +48,7 @@ def report(turn: Turn, *, as_json: bool, conversing: bool = False) -> int:
     return exit_code(turn)
 
 
-def as_data(turn: Turn) -> TurnOutcome:
+def as_data(turn: Turn, result: CallResult | None = None) -> TurnOutcome:
     return TurnOutcome(
         turn=turn.number,
         session=turn.session,
@@ -61,6 +61,7 @@ def as_data(turn: Turn) -> TurnOutcome:
         context=str(turn.context),
         usage=usage(turn),
         waiting=_waiting(turn.waiting),
+        result=result,
     )
 
 
@@ -101,6 +102,13 @@ def question_lines(waiting: Waiting) -> list[str]:
 def _lines(turn: Turn, conversing: bool) -> Iterator[str]:
     yield ""
     yield f"{turn.status.value.replace('_', ' ')} · {usage_line(turn)}"
+    yield from how_it_ended(turn, conversing)
+    yield f"context: {turn.context}"
+
+
+def how_it_ended(turn: Turn, conversing: bool = False) -> Iterator[str]:
+    """What is asked, or why it failed or stopped, and what can be done about that; nothing for a turn that is
+    complete."""
     if turn.waiting is not None:
         yield from question_lines(turn.waiting)
         if not conversing:
@@ -114,7 +122,6 @@ def _lines(turn: Turn, conversing: bool) -> Iterator[str]:
             yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}{elsewhere}"
     elif turn.status is Status.STOPPED:
         yield from _stopped(turn)
-    yield f"context: {turn.context}"
 
 
 def _stopped(turn: Turn) -> Iterator[str]:

@@ -85,6 +85,7 @@ def mcp(
             hint="name a folder with --workspace: clients start servers in whichever folder they are in",
         )
     if print_config:
+        _warn_of_nothing(settings, Selection(only, besides))
         _print_config(settings, http)
         return 0
     if click.get_current_context().ensure_object(Invocation).verbose:
@@ -119,6 +120,21 @@ async def _serve(settings: Settings, http: bool, session: str, selection: Any) -
 
 def _ready(url: str, names: list[str]) -> None:
     say(f"serving {url} to {', '.join(names) if names else 'every program on this machine'}; Ctrl-C ends it")
+
+
+def _warn_of_nothing(settings: Settings, selection: Any) -> None:
+    """A configuration is printed all the same: the tools may be there where the server is started."""
+    from contextlib import closing
+
+    from echelon.mcp_server.offer import Offer
+    from gateway import Gateway
+    from gateway.errors import UsageError
+
+    with closing(Gateway(settings)) as gateway:
+        try:
+            Offer(gateway, selection, say)
+        except UsageError as error:
+            say(f"warning: {error}: {error.hint}")
 
 
 def _print_config(settings: Settings, http: bool) -> None:

@@ -79,6 +79,21 @@ def home(function: Function) -> Function:
     return configured
 
 
+def workspace(function: Function) -> Function:
+    """As `home`, of a command that works with what there is in a folder, too."""
+
+    @click.option("--workspace", type=FOLDER, help="The folder that is worked in.  [default: .]")
+    @config_option
+    @verbose
+    @functools.wraps(function)
+    def configured(*args: Any, workspace: Path | None, config_file: Path | None, **kwargs: Any) -> Any:
+        from gateway.config import Settings
+
+        return function(*args, settings=Settings.load({"workspace": workspace}, config_file=config_file), **kwargs)
+
+    return configured
+
+
 def model(function: Function) -> Function:
     """Options of a command that may call a model; it gets `settings`."""
 

@@ -14,8 +14,11 @@ from echelon import options
 from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from echelon.output.pattern import PatternProblems
     from gateway import Settings
+    from gateway.tools.registry import Registry
     from gateway.turn.patterns.check import Diagnostic
     from gateway.turn.patterns.library import PatternFile
 
@@ -92,18 +95,12 @@ def check(settings: Settings, files: tuple[Path, ...], as_json: bool) -> int:
     """Report every problem of the given files, else of all task types, with file and line."""
     from gateway import Gateway
     from gateway.errors import ConfigError
-    from gateway.turn.patterns.check import check_pattern
 
     with closing(Gateway(settings)) as gateway:
         found = list(files) or [file.path for file in gateway.patterns()]
-    tools, undoable = asyncio.run(_tools(settings))
-    problems: list[Diagnostic] = []
-    for path in found:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read: {error}") from error
-        problems += check_pattern(text, file=str(path), tools=tools, undoable=undoable)
+    problems, warnings = problems_of(settings, found)
+    for each in warnings:
+        say(f"warning: {each}")
     if as_json:
         put_json(_as_data(found, problems))
     else:
@@ -114,16 +111,29 @@ def check(settings: Settings, files: tuple[Path, ...], as_json: bool) -> int:
     return ConfigError.exit_code if problems else 0
 
 
-async def _tools(settings: Settings) -> tuple[list[str], list[str]]:
-    """Every tool's name, and those of the tools that can be undone."""
+def problems_of(settings: Settings, files: Iterable[Path]) -> tuple[list[Diagnostic], list[str]]:
+    """Every problem of these files; and what is to be said about MCP servers whose tools are not known now. Raises
+    ConfigError for a file that cannot be read."""
+    from gateway.errors import ConfigError
+    from gateway.turn.patterns.check import check_pattern
+
+    every, warnings, servers = asyncio.run(_tools(settings))
+    tools, undoable = [tool.name for tool in every], [tool.name for tool in every if tool.undo is not None]
+    problems: list[Diagnostic] = []
+    for path in files:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from error
+        problems += check_pattern(text, file=str(path), tools=tools, undoable=undoable, servers=servers)
+    return problems, warnings
+
+
+async def _tools(settings: Settings) -> tuple[Registry, list[str], list[str]]:
     from gateway import Gateway
 
     async with Gateway(settings) as gateway:
-        registry, warnings = await gateway.tools()
-    for each in warnings:
-        say(f"warning: {each}")
-    every = list(registry)
-    return [tool.name for tool in every], [tool.name for tool in every if tool.undo is not None]
+        return *(await gateway.tools()), gateway.server_labels()
 
 
 def _description(file: PatternFile) -> str:

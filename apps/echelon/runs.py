@@ -62,6 +62,7 @@ def list_runs(settings: Settings, session: str | None, limit: int, as_json: bool
             [row.id, row.graph, ago(row.updated), status, row.stop_reason or "", one_line(row.title, SHOWN)]
             for row, status in rows
         ],
+        spare=("graph", "why", "updated"),
     )
 
 
@@ -278,7 +279,13 @@ def _go_on(
         row = _found(gateway, run_id)
     began_with = row.context.get("settings", {}).get("api_base")
     settings = settings.model_copy(update={"api_base": api_base or began_with or settings.api_base})
-    return carry_out(settings, lambda gateway, tell: act(gateway, row.id, tell), as_json=as_json, no_input=no_input)
+    return carry_out(
+        settings,
+        lambda gateway, tell: act(gateway, row.id, tell),
+        as_json=as_json,
+        no_input=no_input,
+        direct=bool(row.context.get("direct")),
+    )
 
 
 def _found(gateway: Gateway, run_id: str) -> RunRow:

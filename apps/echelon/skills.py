@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,23 +30,9 @@ def skills() -> None:
     """
 
 
-def _with_workspace(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Its `settings` have the workspace that was named."""
-
-    @click.option("--workspace", type=options.FOLDER, help="The folder whose skills count first.  [default: .]")
-    @options.home
-    @functools.wraps(function)
-    def told(*args: Any, workspace: Path | None, settings: Settings, **kwargs: Any) -> Any:
-        if workspace is not None:
-            settings = settings.model_copy(update={"workspace": workspace.absolute()})
-        return function(*args, settings=settings, **kwargs)
-
-    return told
-
-
 @skills.command("list", epilog="\b\nExamples:\n  echelon skills list\n  echelon skills list --json\n")
 @options.as_json
-@_with_workspace
+@options.workspace
 def list_skills(settings: Settings, as_json: bool) -> None:
     """List the skills, where each comes from, and what is wrong with it."""
     from echelon.output.skill import SkillRow
@@ -63,7 +46,7 @@ def list_skills(settings: Settings, as_json: bool) -> None:
         say('there are no skills yet; for example: echelon run "Make a skill for parsing CSV files"')
         return
     rows = [[skill.name, skill.origin, _state(skill), skill.facts.description or _trouble(skill)] for skill in found]
-    put_table(["skill", "from", "state", "description"], rows)
+    put_table(["skill", "from", "state", "description"], rows, spare=("from",))
 
 
 @skills.command(
@@ -77,7 +60,7 @@ Examples:
 @click.argument("name", metavar="NAME")
 @click.option("--version", metavar="N", type=int, help="Its version N: `echelon skills versions NAME` lists them.")
 @options.as_json
-@_with_workspace
+@options.workspace
 def show(settings: Settings, name: str, version: int | None, as_json: bool) -> int:
     """Show a skill's SKILL.md."""
     from dataclasses import replace

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +16,13 @@ from rich.console import Console
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from rich.text import Text
 
 CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+LAST = 24  # characters of a table's last column, which says most
+LEAST = 8  # of one that has to be cut
+GAP = 2  # spaces between columns
 
 
 def messages() -> Console:
@@ -36,6 +43,29 @@ def harmless(text: str) -> str:
 def say(text: str = "") -> None:
     """A line for the person, on standard error."""
     click.echo(harmless(text), err=True)
+
+
+@contextmanager
+def own_stdout() -> Iterator[None]:
+    """Keeps standard output for what the command gives: what tools print meanwhile, or programs that they start, goes
+    to standard error."""
+    original = sys.stdout
+    try:
+        original.flush()
+        kept = os.dup(1)
+    except (OSError, AttributeError):  # it is closed
+        yield
+        return
+    try:
+        with suppress(OSError):  # no standard error
+            os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        with suppress(OSError):
+            original.flush()  # what was printed by who has kept the stream
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def put(text: str) -> None:
@@ -65,21 +95,53 @@ def put_markdown(text: str) -> None:
     Console().print(Markdown(harmless(f"```yaml\n{front}\n```\n{rest}")))
 
 
-def put_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns, cut to the terminal's width; elsewhere nothing is cut."""
+def put_table(headers: Sequence[str], rows: Sequence[Sequence[str]], spare: Sequence[str] = ()) -> None:
+    """Columns, cut to the terminal's width; elsewhere nothing is cut.
+
+    The last one has room for LAST characters: where there is none, the `spare` columns are left out, in this order,
+    as far as needed, then the others are cut.
+    """
     from rich.table import Table
     from rich.text import Text
 
     there = sys.stdout.isatty()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold" if there else "")
-    for number, header in enumerate(headers):
-        table.add_column(header, no_wrap=number < len(headers) - 1 or not there, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*(Text(harmless(cell)) for cell in row))
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold" if there else "")
     console = Console(markup=False) if there else Console(markup=False, width=10_000)
+    cells = [[Text(harmless(cell)) for cell in row] for row in rows]
+    shown = _fitting(headers, cells, spare, console.width)
+    for at, width in shown.items():
+        last = at == len(headers) - 1
+        least, most = (width, None) if last else (None, width)
+        wraps = last and there
+        table.add_column(headers[at], no_wrap=not wraps, overflow="ellipsis", min_width=least, max_width=most)
+    for row in cells:
+        table.add_row(*(row[at] for at in shown))
     with console.capture() as captured:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _fitting(
+    headers: Sequence[str], cells: Sequence[Sequence[Text]], spare: Sequence[str], width: int
+) -> dict[int, int]:
+    """The columns that there is room for, with their widths; of the last one, the least that it needs."""
+    widths = [max([len(header), *(row[at].cell_len for row in cells)]) for at, header in enumerate(headers)]
+    widths[-1] = min(LAST, widths[-1])
+    shown = dict(enumerate(widths))
+    for name in spare:
+        if _excess(shown, width) <= 0:
+            break
+        del shown[headers.index(name)]
+    while len(shown) > 1 and (excess := _excess(shown, width)) > 0:
+        widest = max([at for at in shown if at != len(headers) - 1], key=lambda at: shown[at])
+        if shown[widest] <= LEAST:
+            break
+        shown[widest] = max(LEAST, shown[widest] - excess)
+    return shown
+
+
+def _excess(widths: Mapping[int, int], room: int) -> int:
+    return sum(widths.values()) + GAP * (len(widths) - 1) - room
 
 
 def ago(seconds_since_epoch: float) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from echelon import options
+from echelon.arguments import limits, plain
 from echelon.terminal import put, put_json, put_table, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from echelon.output.tool import Rule
+    from echelon.output.tool import PolicyRule, Rule
     from gateway import Settings
     from gateway.tools.registry import Registry, Tool
 
@@ -33,7 +34,7 @@ def tools() -> None:
 )
 @click.option("--markdown", is_flag=True, help="As a table for a document, with what each tool declares.")
 @options.as_json
-@options.home
+@options.workspace
 def list_tools(settings: Settings, as_json: bool, markdown: bool) -> None:
     """List the tools, what they do to the world, and whether the configuration denies them or asks first."""
     from echelon.output.tool import ToolRow
@@ -50,22 +51,18 @@ def list_tools(settings: Settings, as_json: bool, markdown: bool) -> None:
         put_json(found)
         return
     rows = [[tool.name, tool.effect, tool.rule, tool.description] for tool in found]
-    put_table(["tool", "effect", "rule", "description"], rows)
+    put_table(["tool", "effect", "rule", "description"], rows, spare=("effect", "rule"))
 
 
 @tools.command(epilog="\b\nExamples:\n  echelon tools show file.edit\n  echelon tools show memory.save --json\n")
 @click.argument("name", metavar="NAME")
 @options.as_json
-@options.home
+@options.workspace
 def show(settings: Settings, name: str, as_json: bool) -> None:
-    """Show a tool: what it does, its effect, the schema of its arguments."""
+    """Show a tool: what it does, its effect, what the configuration says about its calls, its arguments."""
     from echelon.output.tool import ToolShown
-    from gateway.errors import ToolError, UsageError
 
-    try:
-        tool = _registry(settings, name).get(name)
-    except ToolError as error:
-        raise UsageError(str(error), hint=error.hint) from None
+    tool = _find(settings, name)
     shown = ToolShown(
         name=tool.name,
         description=tool.description,
@@ -74,6 +71,7 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
         deadline_s=tool.deadline_s,
         can_be_undone=tool.undo is not None,
         can_be_reconciled=tool.reconcile is not None,
+        policy=tuple(_policy(settings, name)),
         schema=tool.schema(),
     )
     if as_json:
@@ -81,11 +79,15 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
         return
     properties = shown.arguments.get("properties", {})
     required = set(shown.arguments.get("required", ()))
-    facts = shown.model_dump(exclude={"arguments"})
-    lines = [f"{key.replace('_', ' '):<18} {_plain(value)}" for key, value in facts.items()]
+    facts = shown.model_dump(exclude={"arguments", "policy"})
+    lines = [f"{key.replace('_', ' '):<18} {plain(value)}" for key, value in facts.items()]
+    for rule in shown.policy:
+        for kind in ("deny", "allow", "ask"):
+            lines += [f"{'policy':<18} {kind} {each} ({rule.tools})" for each in getattr(rule, kind)]
     for key, each in properties.items():
         optional = "" if key in required else " (optional)"
-        lines.append(f"{'argument':<18} {key}{optional}: {each.get('description', each.get('type', ''))}")
+        said = "; ".join(filter(None, (each.get("description", ""), *limits(each, shown.arguments))))
+        lines.append(f"{'argument':<18} {key}{optional}: {said}")
     put("\n".join(lines))
 
 
@@ -120,6 +122,9 @@ def call(
     """Call a tool with the arguments JSON, `-` for those on standard input.
 
     It is a turn of its own: journaled, asked about where the configuration says so, and shown by `echelon turns show`.
+
+    Exit code 1 where it did not reach its purpose: with an error on standard error where something went wrong, with
+    nothing but the tool's text where it found nothing, or what it ran ended so.
     """
     from echelon.driving import carry_out
     from gateway.errors import UsageError
@@ -137,6 +142,7 @@ def call(
         as_json=as_json,
         no_input=no_input,
         assume_yes=assume_yes,
+        direct=True,
     )
 
 
@@ -157,18 +163,35 @@ def _tools(settings: Settings) -> list[Tool]:
     return sorted(_registry(settings), key=lambda tool: tool.name)
 
 
-def _registry(settings: Settings, name: str | None = None) -> Registry:
+def _registry(settings: Settings) -> Registry:
     """Those of MCP servers, too; where one cannot be used, that is said."""
     from gateway import Gateway
 
-    async def ask() -> tuple[Registry, list[str]]:
+    async def ask() -> Registry:
         async with Gateway(settings) as gateway:
-            return await gateway.tools(name)
+            registry, warnings = await gateway.tools()
+            _warn(warnings)
+            return registry
 
-    registry, warnings = asyncio.run(ask())
+    return asyncio.run(ask())
+
+
+def _find(settings: Settings, name: str) -> Tool:
+    """Raises UsageError."""
+    from gateway import Gateway
+
+    async def ask() -> Tool:
+        async with Gateway(settings) as gateway:
+            registry, warnings = await gateway.tools(name)
+            _warn(warnings)
+            return gateway.tool_of(registry, name)
+
+    return asyncio.run(ask())
+
+
+def _warn(warnings: Iterable[str]) -> None:
     for each in warnings:
         say(f"warning: {each}")
-    return registry
 
 
 def _effect(tool: Tool) -> str:
@@ -187,7 +210,12 @@ def _rule(settings: Settings, tool: Tool) -> Rule:
     return "by its arguments" if policy.by_arguments(tool.name) and general is not Verdict.DENY else said[general]
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _policy(settings: Settings, name: str) -> Iterator[PolicyRule]:
+    """The entries that speak of the tool."""
+    from fnmatch import fnmatchcase
+
+    from echelon.output.tool import PolicyRule
+
+    for glob, rules in settings.tools.policy.items():
+        if fnmatchcase(name, glob):
+            yield PolicyRule(tools=glob, deny=tuple(rules.deny), allow=tuple(rules.allow), ask=tuple(rules.ask))

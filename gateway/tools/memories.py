@@ -185,7 +185,9 @@ class Memories:
 
 
 def unknown(key: str) -> ToolError:
-    return ToolError(f"nothing is remembered under the key {key!r}", hint="memory.search shows the keys that there are")
+    return ToolError(
+        f"nothing is remembered under the key {key!r}", hint="`echelon memory list` shows the keys that there are"
+    )
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -69,6 +69,8 @@ class Offer:
         self._run = modelled and selection.has(RUN)
         self._others = bool(settings.tools.mcp_servers) and selection.others
         self._known = self._of(gateway.registry)
+        for each in gateway.unsaid():
+            say(each)
         if not (self._known or self._run or self._others):
             raise UsageError("no tool is left to serve", hint="see --only and --except, and `echelon tools list`")
 

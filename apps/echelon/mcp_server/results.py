@@ -13,17 +13,14 @@ from gateway import Gateway, Turn
 from gateway.config import HOME, home_of
 from gateway.engine.state import Status
 from gateway.errors import EchelonError
-from gateway.turn.operations import load_result
-from gateway.turn.state import TurnState
 
 
 def of_call(gateway: Gateway, turn: Turn) -> types.CallToolResult:
     """The result of the turn's one tool; what stopped the turn where it did not come to that."""
-    state = gateway.state(gateway.runs.store.run(turn.run_id)).data
-    assert isinstance(state, TurnState)
-    if not state.entries:
+    results = gateway.results(turn)
+    if not results:
         return stopped(turn)
-    found = load_result(gateway.runs.artifacts, state.entries[-1].result)
+    found = results[-1]
     return result(found["text"], ok=found["ok"], data=found["data"])
 
 

@@ -21,8 +21,19 @@ class ToolRow(Shape):
     description: str
 
 
+class PolicyRule(Shape):
+    """An entry of the configuration's tools.policy: for the tools of this name (a pattern), the patterns of calls that
+    it denies, allows and asks about."""
+
+    tools: str
+    deny: tuple[str, ...]
+    allow: tuple[str, ...]
+    ask: tuple[str, ...]
+
+
 class ToolShown(Shape):
-    """A tool: a call of it ends after `deadline_s` seconds at most; `schema` is the JSON schema of its arguments."""
+    """A tool: a call of it ends after `deadline_s` seconds at most; `schema` is the JSON schema of its arguments, and
+    `policy` what the configuration says about calls by their arguments."""
 
     name: str
     description: str
@@ -31,4 +42,5 @@ class ToolShown(Shape):
     deadline_s: Number
     can_be_undone: bool
     can_be_reconciled: bool
+    policy: tuple[PolicyRule, ...]
     arguments: dict[str, Any] = Field(alias="schema")

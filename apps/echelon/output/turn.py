@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from echelon.output.shape import Shape, Status
 
 
@@ -25,9 +27,22 @@ class Question(Shape):
     deadline: float | None
 
 
+class CallResult(Shape):
+    """What a tool gave: whether it reached its purpose, what is said about it, and its `data`, which every tool
+    describes."""
+
+    ok: bool
+    text: str
+    data: dict[str, Any]
+
+
 class TurnOutcome(Shape):
     """How a turn ended. `turn` is its number in the session, `run` the id of its run, `context` the path of its
-    context.md; `error` says why it failed and `hint` what can be done about that, `waiting` what it asks."""
+    context.md; `error` says why it failed and `hint` what can be done about that, `waiting` what it asks.
+
+    `result` is that of a tool called by hand, whose `error` and `hint` are the tool's own: null where it did not reach
+    its purpose and nothing went wrong, as where nothing was found. For a request, `result` is null.
+    """
 
     turn: int
     session: str
@@ -40,6 +55,7 @@ class TurnOutcome(Shape):
     context: str
     usage: TurnUsage
     waiting: Question | None
+    result: CallResult | None
 
 
 class TurnRow(Shape):

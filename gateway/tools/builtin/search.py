@@ -11,7 +11,7 @@ from gateway.engine.ports import Effect
 from gateway.tools.builtin.file import may_read
 from gateway.tools.code.search import Found, Search
 from gateway.tools.policy import Policy, Verdict
-from gateway.tools.registry import ToolContext, ToolResult, Touches, tool
+from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.workspace import Workspace
 
 MAX_TEXT = 24_000  # characters
@@ -35,7 +35,19 @@ def _place(args: SearchArgs, ctx: ToolContext) -> str:
     return Workspace(ctx.workspace).relative(args.path)
 
 
-@tool("file.search", effect=Effect.READ, deadline_s=30, touches=(Touches.WORKSPACE,), subject=_place)
+def _narrow(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
+    """To the pattern: a small model chooses badly among ways to search, and all of the workspace is not much."""
+    return {**schema, "properties": {"pattern": schema["properties"]["pattern"]}}
+
+
+@tool(
+    "file.search",
+    effect=Effect.READ,
+    deadline_s=30,
+    touches=(Touches.WORKSPACE,),
+    subject=_place,
+    narrow=_narrow,
+)
 def file_search(args: SearchArgs, ctx: ToolContext) -> ToolResult:
     """Find lines in the workspace's text files by a regular expression, with their line numbers.
 

@@ -78,6 +78,14 @@ class SkillLibrary:
         """Of a skill of the home. Raises ToolError for one that the home does not have."""
         found = Versions(self.home, name)
         if not found.known():
+            standing = next(
+                (skill for skill in self._skills if skill.name == name and skill.origin == "workspace"), None
+            )
+            if standing is not None:
+                raise ToolError(
+                    f"{name} is a skill of the workspace: versions are kept of those of the home alone",
+                    hint=f"it is in {standing.folder}",
+                )
             raise self.unknown(name)
         return found
 

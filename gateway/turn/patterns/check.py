@@ -26,14 +26,20 @@ class Diagnostic:
 
 
 def check_pattern(
-    text: str, *, file: str, tools: Collection[str], undoable: Collection[str] | None = None
+    text: str,
+    *,
+    file: str,
+    tools: Collection[str],
+    undoable: Collection[str] | None = None,
+    servers: Collection[str] | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Every problem of a pattern's text, by line.
 
-    `tools` are the known names, `undoable` those that a TRY can begin with (None: not checked).
+    `tools` are the known names, `undoable` those that a TRY can begin with (None: not checked), `servers` what MCP
+    servers are called in the names of their tools (None: not known).
     """
     pattern, unread = read(text)
-    problems = {*unread, *_tools(pattern, tools), *_undo(pattern, undoable), *_name(pattern, file)}
+    problems = {*unread, *_tools(pattern, tools, servers), *_undo(pattern, undoable), *_name(pattern, file)}
     try:
         graph = build_graph(pattern, name=file)
     except PatternError as error:
@@ -64,10 +70,15 @@ def _calls(pattern: syntax.Pattern) -> Iterator[syntax.Call]:
         yield from (branch.move for branch in branches if isinstance(branch.move, syntax.Call))
 
 
-def _tools(pattern: syntax.Pattern, tools: Collection[str]) -> Iterator[Problem]:
+def _tools(pattern: syntax.Pattern, tools: Collection[str], servers: Collection[str] | None) -> Iterator[Problem]:
     for call in _calls(pattern):
         for glob in call.tools:
-            if not any(fnmatchcase(name, glob) for name in tools):
+            if any(fnmatchcase(name, glob) for name in tools):
+                continue
+            server = glob.split(".")[1] if glob.startswith("mcp.") else ""
+            if servers is not None and server.strip("*?") and not any(fnmatchcase(each, server) for each in servers):
+                yield call.line, f"there is no tool {glob!r}: no MCP server `{server}` is configured"
+            else:
                 near = difflib.get_close_matches(glob, sorted(tools), n=1)
                 yield call.line, f"there is no tool {glob!r}." + (f" Did you mean {near[0]}?" if near else "")
 

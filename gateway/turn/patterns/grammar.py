@@ -118,9 +118,8 @@ def _branches(item: Item, problems: list[Problem], *, is_check: bool) -> dict[st
 
 def _check(line: int, found: re.Match[str], branches: dict[str, Branch], problems: list[Problem]) -> Check:
     keyword, source, question = found[1], found[2], found[3].strip()
-    for answer in ("YES", "NO"):
-        if answer not in branches:
-            problems.append((line, f"the {answer} branch of this {keyword} is missing"))
+    missing = [answer for answer in ("YES", "NO") if answer not in branches]
+    problems += [(line, f"the {answer} branch of this {keyword} is missing") for answer in missing]
     if source is None and not question:
         problems.append((line, f"this {keyword} has neither a question nor an expression"))
     expression = None if source is None else _read(problems, _expression, line, source)

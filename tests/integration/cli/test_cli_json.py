@@ -169,6 +169,12 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("tools list", (), 0, {}),
     ("tools show", ("file.edit",), 0, {"name": "file.edit", "can_be_undone": True}),
     ("tools call", ("file.list", "--workspace", WORKSPACE), 0, {"session": "tools", "status": "complete"}),
+    (
+        "tools call",
+        ("file.read", '{"path": "no"}', "--workspace", WORKSPACE),
+        1,
+        {"result": {"data": {"error": "tool"}}},
+    ),
     ("skills list", (), 0, {}),
     ("skills show", ("heron",), 0, {"text": SKILL, "problems": [], "origin": "home"}),
     ("skills versions", ("heron",), 0, {}),

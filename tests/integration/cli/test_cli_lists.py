@@ -55,6 +55,31 @@ def test_tools_are_listed_with_their_effect_and_what_the_configuration_says(cli:
     assert "argument           path: file to change" in cli("tools", "show", "file.edit").stdout
 
 
+def test_a_tool_is_shown_with_the_limits_of_its_arguments(cli: Cli) -> None:
+    shown = cli("tools", "show", "skill.generator").stdout
+    assert "at least 10 characters; at most 400 characters" in shown
+    assert "array of string; at least 3 items; at most 8 items; each at least 3 characters" in shown
+    assert "matches ^[a-z]" in shown
+
+
+def test_a_tool_is_shown_with_the_patterns_that_speak_of_its_calls(cli: Cli) -> None:
+    rules = {"ECHELON_TOOLS__POLICY": '{"shell.*": {"allow": ["pytest*"], "deny": ["rm *"]}, "file.*": {"ask": ["x"]}}'}
+    shown = cli("tools", "show", "shell.run", **rules)
+    assert [line.split(maxsplit=1)[1] for line in shown.stdout.splitlines() if line.startswith("policy")] == [
+        "deny rm * (shell.*)",
+        "allow pytest* (shell.*)",
+    ]
+    assert json.loads(cli("tools", "show", "shell.run", "--json", **rules).stdout)["policy"] == [
+        {"tools": "shell.*", "deny": ["rm *"], "allow": ["pytest*"], "ask": []}
+    ]
+
+
+def test_tools_are_listed_and_shown_for_a_workspace(cli: Cli) -> None:
+    for arguments in (("list",), ("show", "file.read")):
+        assert cli("tools", *arguments, "--workspace", str(cli.folder)).returncode == 0
+        assert cli("tools", *arguments, "--workspace", "nowhere").returncode == 2
+
+
 def test_skills_are_listed_with_what_is_wrong_with_them(cli: Cli) -> None:
     assert "there are no skills yet" in cli("skills", "list").stderr
     good, bad = (cli.home / "skills" / name / "SKILL.md" for name in ("good", "bad"))

@@ -39,7 +39,8 @@ def test_json_is_one_object_with_everything_a_program_needs(cli: Cli) -> None:
     ended = cli.process("run", "Hi", "--model", model, "--session", "work", "--json")
     told = json.loads(ended.stdout)
     assert set(told) == {
-        *("turn", "session", "run", "status", "stop_reason", "error", "hint", "response", "context", "usage", "waiting")
+        *("turn", "session", "run", "status", "stop_reason", "error", "hint", "response", "context", "usage"),
+        *("waiting", "result"),
     }
     assert (told["turn"], told["session"], told["status"]) == (1, "work", "complete")
     assert (told["response"], told["stop_reason"], told["waiting"]) == ("Hello!", "success", None)

@@ -66,7 +66,9 @@ def test_the_doctor_says_what_to_do_about_each(cli: Cli) -> None:
     assert told.returncode == 5
     assert "→ echelon models pull qwen2.5-coder-1.5b" in told.stdout
     checks = {each["name"]: each for each in json.loads(cli("doctor", "--json").stdout)}
-    assert {"configuration", "database", "disk", "model", "patterns", "research", "adb", "chromium"} == set(checks)
+    assert {"configuration", "database", "disk", "model", "patterns", "research", "tools", "adb", "chromium"} == set(
+        checks
+    )
     assert all(each["advice"] for each in checks.values() if each["status"] != "ok")
 
 

@@ -75,6 +75,13 @@ def test_a_version_is_shown_and_put_back(cli: Cli) -> None:
     assert "another way" in cli("skills", "show", "csv").stdout
 
 
+def test_a_skill_of_the_workspace_has_no_versions(cli: Cli) -> None:
+    file = make(cli.folder / "skills", "mine", "Of the workspace.")
+    told = cli("skills", "versions", "mine")
+    assert told.returncode == 2 and "mine is a skill of the workspace" in told.stderr
+    assert str(file.parent) in told.stderr and "Did you mean" not in told.stderr
+
+
 def test_a_skill_that_was_deleted_is_put_back(cli: Cli) -> None:
     for description in ("Reads CSV, one way.", "Reads CSV, another way."):
         generate(cli, description)

@@ -12,6 +12,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from served_tools import LEGACY, MODERN, MODES, Served, data, gone, text
 
+from gateway import Settings
+
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_tools_are_listed_with_what_they_do_and_called(served: Served, mode: str) -> None:
@@ -46,7 +48,7 @@ async def test_what_cannot_be_called_is_said_and_leaves_no_turn(served: Served, 
             await client.call_tool("file_raed", {})
         with pytest.raises(MCPError, match="there is no tool 'memory_save'"):
             await client.call_tool("memory_save", {"text": "x"})
-        wrong = await client.call_tool("file_read", {"pth": "a.txt"})
+        wrong = await client.call_tool("file_read", {})
         other = await client.call_tool("file_read", {"path": 3})
     assert wrong.is_error and "file.read: path: Field required" in text(wrong)
     assert other.is_error and "path" in text(other)
@@ -126,3 +128,20 @@ async def test_the_tools_of_other_servers_are_served_only_where_that_is_asked_fo
     assert {tool.title for tool in tools} == {"mcp.time.get_current_time", "mcp.time.convert_time"}
     assert not told.is_error and "Asia/Tokyo" in text(told)
     assert [turn[:2] for turn in served.turns()] == [("mcp", "complete")]
+
+
+async def test_an_argument_that_there_is_not_is_the_calls_error(served: Served) -> None:
+    async with served.inside(MODERN) as client:
+        refused = await client.call_tool("file_list", {"globb": "*.py"})
+    assert refused.is_error and "file.list has no argument 'globb'; did you mean glob?" in text(refused)
+
+
+async def test_a_file_of_tools_that_is_wrong_is_told_once_and_leaves_the_others(served: Served) -> None:
+    folder = Settings.load({}, environ=served.environment, cwd=served.workspace).home / "tools"
+    folder.mkdir(parents=True)
+    (folder / "broken.py").write_text("import nothing_of_that_name\n")
+    async with served.inside(MODERN) as client:
+        for _ in range(2):
+            assert "file_list" in [tool.name for tool in (await client.list_tools()).tools]
+            await client.call_tool("file_list", {})
+    assert len([line for line in served.said if "broken.py: ModuleNotFoundError" in line]) == 1

@@ -104,6 +104,11 @@ def test_a_server_of_all_files_or_of_no_tools_is_not_started(served: Served) -> 
         assert (process.returncode, out) == (2, b"") and said in told, told
 
 
+def test_a_configuration_for_no_tools_is_printed_with_a_warning(served: Served) -> None:
+    printed, said = served.start("--only", "nope.*", "--print-config").communicate(timeout=60)
+    assert b"mcpServers" in printed and b"warning: no tool is left to serve" in said
+
+
 def test_what_a_client_has_to_be_configured_with_starts_it(served: Served, tmp_path: Path) -> None:
     printed, _ = served.start("--only", "file.*", "--print-config").communicate(timeout=60)
     server = json.loads(printed)["mcpServers"]["echelon"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
+import click
 import pytest
 
 from echelon.terminal import LAST, put_table
@@ -26,14 +27,14 @@ def shown(monkeypatch: pytest.MonkeyPatch, width: int, *table: Any) -> list[str]
         patch.setenv("COLUMNS", str(width))
         patch.setattr("sys.stdout", terminal)
         put_table(*table)
-    return terminal.getvalue().splitlines()
+    return click.unstyle(terminal.getvalue()).splitlines()
 
 
 @pytest.mark.parametrize(
     ("width", "left"),
     [
         (200, HEADERS),
-        (110, ["id", "updated", "status", "why", "title"]),
+        (105, ["id", "updated", "status", "why", "title"]),
         (90, ["id", "updated", "status", "title"]),
         (62, ["id", "status", "title"]),
     ],

@@ -111,3 +111,8 @@ def test_a_model_call_is_charged_with_its_tokens() -> None:
     usage = {"prompt_tokens": 10, "cached_tokens": 7, "completion_tokens": 3, "cost_usd": 0.5}
     charged = charge_of({"text": "", "model": "m", "usage": usage})
     assert charged == {"model_calls": 1, "tokens": 13, **usage}
+
+
+async def test_an_argument_that_there_is_not_is_the_calls_error(lab: Lab) -> None:
+    with pytest.raises(ToolError, match=r"test\.give has no argument 'sise'; did you mean size\?"):
+        await lab("tool.test.give", {"sise": 3})

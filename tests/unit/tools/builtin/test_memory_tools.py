@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gateway.errors import ToolError
 from gateway.tools import fulltext
 from gateway.tools import memories as memories_module
-from gateway.tools.builtin.memory import memory_save
+from gateway.tools.builtin.memory import memory_forget, memory_save, memory_update
 from gateway.tools.memories import Memories
 from gateway.tools.registry import Registry, Situation, ToolContext, ToolResult
 
@@ -331,3 +331,11 @@ def test_after_any_changes_the_index_finds_exactly_what_is_there(
         with closing(sqlite3.connect(memories.path)) as connection:  # the index has these rows' words, and no others
             connection.execute("INSERT INTO memories_text(memories_text, rank) VALUES ('integrity-check', 1)")
     shutil.rmtree(home)
+
+
+async def test_where_keys_are_shown_is_said_as_it_is(call: Call) -> None:
+    for told in (memory_update, memory_forget):
+        assert "`echelon memory list`" in told.schema()["properties"]["key"]["description"]
+    with pytest.raises(ToolError) as caught:
+        await call("memory.forget", key="none")
+    assert "`echelon memory list`" in caught.value.hint

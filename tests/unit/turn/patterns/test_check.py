@@ -31,6 +31,31 @@ def test_a_problem_is_reported_with_file_and_line(text: str, expected: str) -> N
     assert any(each.startswith(expected) for each in found(HEAD + text)), found(HEAD + text)
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (HEAD.replace("max_steps", "max_stps") + "1. CALL file.raed\n2. CALL test.runn\n3. GO TO 9", [4, 6, 7, 8]),
+        (HEAD + "1. VERIFY {{ lst.ok }}: ok?\n   - YES → FINISH\n   - NO → CALL test.runn", [6, 7, 8]),
+        (HEAD + "1. CHECK {{ last.ok }}: ok?\n   - YES → FINISH\n   - NO → DOIT\n2. STOP\n3. GO TO 9", [7, 8, 9, 10]),
+        (
+            HEAD + "1. TRY 2: CALL file.* CALL test.run UNTIL {{ lst.ok }}\n2. x: CALL test.runn\n3. x: DONE",
+            [6, 6, 7, 7, 8],
+        ),
+    ],
+)
+def test_problems_of_different_kinds_are_told_at_once(text: str, lines: list[int]) -> None:
+    assert [int(each.split(":")[1]) for each in found(text)] == lines, found(text)
+
+
+def test_what_cannot_be_read_brings_no_problems_that_are_none() -> None:
+    assert [each.split(" ", 1)[0] for each in found(HEAD + "1. CALL file.raed, DONE\n2. GO TO step 1")] == ["t.md:6:"]
+
+
+def test_a_file_is_called_as_its_task_type() -> None:
+    (problem,) = check_pattern(f"{HEAD}1. CALL test.run", file="folder/u.md", tools=TOOLS)
+    assert problem.line == 1 and "the task type is 't', the file is u.md" in problem.message
+
+
 def test_a_loop_needs_a_max_steps_that_is_written_down() -> None:
     loop = "1. CALL test.run\n2. CHECK: ok?\n   - YES → DONE\n   - NO → GO TO step 1"
     assert found(HEAD + loop) == []

@@ -32,7 +32,7 @@ from gateway.redact import redactor
 from gateway.sessions import check_session, one_at_a_time
 from gateway.stream import Narrator, Notice, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
 from gateway.tools.policy import Policy
-from gateway.tools.registry import Registry
+from gateway.tools.registry import Registry, Tool
 
 if TYPE_CHECKING:
     from gateway.engine.graph import Graph
@@ -93,6 +93,7 @@ class Gateway:
         self._opened: Runs | None = None
         self._providers: Providers | None = None  # opened here, so closed here
         self._servers: Servers | None = None
+        self._said = False  # what is wrong with the user's tools
 
     async def __aenter__(self) -> Gateway:
         await self.erase_forgotten()
@@ -148,10 +149,11 @@ class Gateway:
 
     async def tools(self, name: str | None = None) -> tuple[Registry, list[str]]:
         """The tools that a turn which begins now has; and what is to be said about those that it has not: MCP servers
-        that cannot be used. They are asked where it is not known what they offer; where only the tool of that `name`
-        is wanted, its server alone."""
+        that cannot be used, files whose tools cannot be loaded. Servers are asked where it is not known what they
+        offer; where only the tool of that `name` is wanted, its server alone."""
         offered, warnings = await self._offered(name)
-        return self._tools_of(_Texts(offered)), warnings
+        registry = self._tools_of(_Texts(offered))
+        return registry, [*self.unsaid(), *warnings]
 
     async def _offered(self, tool: str | None = None) -> tuple[dict[str, bytes], list[str]]:
         """What a run pins of the MCP servers, and what is to be said to the user."""
@@ -164,6 +166,34 @@ class Gateway:
         if not any(name.startswith("mcp/") for name in pinned.names()):
             return self.registry
         return self._mcp().registry(self.registry, pinned)
+
+    def tool_of(self, registry: Registry, name: str, warnings: Sequence[str] = ()) -> Tool:
+        """The tool of that name in what `tools` gave. Raises UsageError, which says what may be the reason."""
+        try:
+            return registry.get(name)
+        except ToolError as error:
+            if label := self.unknown_server(name):
+                raise UsageError(
+                    f"there is no tool {name!r}: no MCP server `{label}` is configured",
+                    hint=f"add tools.mcp_servers.{label}",
+                ) from None
+            raise UsageError("; ".join([*warnings, str(error)]), hint=error.hint) from None
+
+    def unknown_server(self, tool: str) -> str | None:
+        """The MCP server that a tool of that name would come from, where the configuration does not have it."""
+        if not tool.startswith("mcp."):
+            return None
+        label = tool.split(".")[1]
+        return None if not label or label in self.server_labels() else label
+
+    def server_labels(self) -> list[str]:
+        """What the tools of each configured MCP server have after `mcp.` in their names."""
+        return self._mcp().labels() if self.settings.tools.mcp_servers else []
+
+    def unsaid(self) -> list[str]:
+        """What is wrong with the user's own tools, once: of all that a command does, one thing says it."""
+        said, self._said = self._said, True
+        return [] if said else [f"{each}; its tools are missing" for each in self.registry.left_out]
 
     def _mcp(self) -> Servers:
         if self._servers is None:
@@ -198,7 +228,7 @@ class Gateway:
         if task_type is not None and task_type not in assemble(_Texts(pins), self.registry).programs:
             self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
         offered, warnings = await self._offered()
-        return await self._begin(context, TurnState(), pins | offered, on_event, warnings)
+        return await self._begin(context, TurnState(), pins | offered, on_event, [*self.unsaid(), *warnings])
 
     async def call_tool(
         self, name: str, args: Mapping[str, Any], *, session: str = "tools", on_event: OnEvent | None = None
@@ -207,25 +237,21 @@ class Gateway:
 
         Raises UsageError for a tool or arguments that there are not. A tool's own error is its result.
         """
-        from pydantic import ValidationError
-
         from gateway.turn.parts import collect
         from gateway.turn.state import TurnState
 
         offered, warnings = await self._offered(name)
+        unsaid = self.unsaid()
+        tool = self.tool_of(self._tools_of(_Texts(offered)), name, [*unsaid, *warnings])
         try:
-            self._tools_of(_Texts(offered)).get(name).args.model_validate(args)
+            tool.parse(args)
         except ToolError as error:
-            raise UsageError("; ".join([*warnings, str(error)]), hint=error.hint) from None
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "arguments"
-            raise UsageError(f"{name}: {place}: {first['msg']}", hint=f"echelon tools show {name}") from None
+            raise UsageError(str(error), hint=f"echelon tools show {name}") from None
         if Policy(self.settings.public()["tools"]).denies(name):
             raise UsageError(f"the configuration denies {name}", hint="see tools.deny and tools.policy there")
         context = self._context(f"{name} {json.dumps(args, ensure_ascii=False)}", session, direct=True)
         pins = collect(self._folders("prompts"), self._folders("recipes")) | offered
-        return await self._begin(context, TurnState.calling(name, dict(args)), pins, on_event)
+        return await self._begin(context, TurnState.calling(name, dict(args)), pins, on_event, unsaid)
 
     async def _begin(
         self,
@@ -314,6 +340,15 @@ class Gateway:
         assert session is not None
         row = self.runs.store.at(session, number)
         return self._turn(row, self.state(row))
+
+    def results(self, turn: Turn) -> list[Mapping[str, Any]]:
+        """What the turn's tools gave, in order: `{"tool", "args", "ok", "text", "data"}` each."""
+        from gateway.turn.operations import load_result
+        from gateway.turn.state import TurnState
+
+        data = self.state(self.runs.store.run(turn.run_id)).data
+        assert isinstance(data, TurnState)
+        return [load_result(self.runs.artifacts, entry.result) for entry in data.entries]
 
     def turns(self, session: str | None = None, limit: int = 50) -> list[RunRow]:
         """The newest turns first, of one session or of all."""

@@ -104,7 +104,13 @@ def _clean(value: Json, redact: Redact) -> Json:
     if kind is str:
         return redact(value if value.isascii() else value.encode("utf-8", "replace").decode())
     if kind is dict:
-        return {_clean(name, redact): _clean(each, redact) for name, each in value.items()}
+        found: dict[str, Json] = {}
+        for name, each in value.items():
+            clean = _clean(name, redact)
+            while clean in found:  # two names that are secret stay two
+                clean += "_"
+            found[clean] = _clean(each, redact)
+        return found
     if kind is list:
         return [_clean(each, redact) for each in value]
     return value

@@ -24,7 +24,7 @@ from gateway.engine.machine import CANCELLED, Machine, OnAttempt, initial
 from gateway.engine.ports import Clock, Observer, Ports, Random, Scope, Silent, SystemClock, SystemRandom
 from gateway.engine.records import plain
 from gateway.engine.replay import Replayed, replay
-from gateway.engine.state import RunState, Status, Waiting
+from gateway.engine.state import RunState, Status, Waiting, to_json
 from gateway.engine.store import Progress, RunRow, Store
 from gateway.errors import Erased, RunBusy, RunNotFound, StoreError, UsageError
 
@@ -88,7 +88,7 @@ class Runs:
         pinned = {name: self.artifacts.put(content) for name, content in pins.items()}
         built = kind.build(context, Pinned(self.artifacts, pinned))
         state = initial(built, data)
-        dumped = self.redact(state.dump())
+        dumped = state.dump(to_json(plain(state.data.model_dump(mode="json"), self.redact)))
         whole: Any = json.loads(dumped)
         if len(dumped) > INLINE:
             whole = {"artifact": self.artifacts.put(dumped.encode()), "bytes": len(dumped)}
@@ -100,7 +100,7 @@ class Runs:
             ordinal=None,
             parent=parent,
             seed=self.random.seed(),
-            context=json.loads(self.redact(context.model_dump_json())),
+            context=plain(context.model_dump(mode="json"), self.redact),
             limits=budget.limits_of(limits),
             pins=pinned,
             status=Status.RUNNING.value,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -297,9 +298,19 @@ def _leaves(error: BaseException | None) -> Iterator[BaseException]:
         yield error
 
 
+def _reason(error: BaseException) -> str:
+    """What the operating system says, below what libraries make of it."""
+    while below := error.__cause__ or error.__context__:
+        error = below
+    said = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, ConnectionError) and error.errno:  # asyncio puts the address in the place of the reason
+        said = os.strerror(error.errno)
+    return told(str(said), 200)
+
+
 def _words(error: BaseException) -> str:
     if isinstance(error, asyncio.CancelledError):
         return ""
     if type(error).__name__ == "ConnectError":
-        return "it cannot be reached"
+        return f"it cannot be reached: {_reason(error)}"
     return told(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, 200)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gateway.errors import ToolError
-from gateway.tools.mcp.trouble import Log, Trouble
+from gateway.tools.mcp.trouble import ENDED, Log, Trouble
 from gateway.tools.sandbox import clean_environment
 
 if TYPE_CHECKING:
@@ -54,9 +54,11 @@ async def program(
             finally:
                 incoming.close()
                 outgoing.close()
+                if trouble.gone:  # which nobody may have noticed yet
+                    trouble.note(ENDED)
                 trouble.closing = True
                 with anyio.CancelScope(shield=True):
-                    await _stop(process, trouble)
+                    trouble.exit_code = await _stop(process, trouble)
                     await asyncio.wait([logging], timeout=DRAIN_S)
                 logging.cancel()
                 tasks.cancel_scope.cancel()
@@ -85,9 +87,10 @@ async def _started(command: str, args: Sequence[str], env: Mapping[str, str], cw
     except FileNotFoundError as error:
         if cwd is not None and str(error.filename) == str(cwd):
             raise ToolError(f"there is no folder {cwd}", hint="mend its cwd") from error
-        raise ToolError(
-            f"there is no command {command}", hint="install it, or give its whole path: it is looked for in PATH"
-        ) from error
+        hint = "install it, or give its whole path: it is looked for in PATH"
+        if len(command.split()) > 1:
+            hint = "`command` is the program alone: write its arguments in `args: [...]`"
+        raise ToolError(f"there is no command {command}", hint=hint) from error
     except (OSError, ValueError) as error:
         raise ToolError(f"{command} cannot be started: {getattr(error, 'strerror', None) or error}") from error
 
@@ -109,7 +112,7 @@ async def _read(process: Process, to_client: Any, asked: set[Any], trouble: Trou
                 return
             if not line:
                 if not trouble.closing:
-                    trouble.note("ended")
+                    trouble.note(ENDED)
                 return
             size, count = size + len(line), count + 1
             if count > MAX_UNASKED or size > 2 * MAX_MESSAGE:
@@ -155,8 +158,8 @@ async def _log(process: Process, log: Log) -> None:
         await asyncio.sleep(LOG_PAUSE_S if log.full and process.returncode is None else 0)
 
 
-async def _stop(process: Process, trouble: Trouble) -> None:
-    """Close its input, and wait; then the signals, to the whole group."""
+async def _stop(process: Process, trouble: Trouble) -> int | None:
+    """Close its input, and wait; then the signals, to the whole group. The exit code of one that needed none."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
@@ -164,11 +167,12 @@ async def _stop(process: Process, trouble: Trouble) -> None:
         _end(process, signal.SIGKILL)
     for last in (signal.SIGTERM, signal.SIGKILL):
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE_S)
-            return
+            code = await asyncio.wait_for(process.wait(), GRACE_S)
+            return code if last is signal.SIGTERM and not trouble.cut else None
         _end(process, last)
     with suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), GRACE_S)
+    return None
 
 
 def _end(process: Process, how: signal.Signals) -> None:

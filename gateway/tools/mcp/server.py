@@ -16,9 +16,11 @@ from pydantic import ValidationError
 from gateway.config import McpServer
 from gateway.engine.files import write_atomically
 from gateway.engine.ports import Effect, Json, LinkLost
+from gateway.engine.records import plain
 from gateway.errors import ToolError
 from gateway.tools.mcp.connection import Connection, Lost, NotSent, Offered
 from gateway.tools.mcp.declared import Declaration, Declared, declare
+from gateway.tools.mcp.site import address
 from gateway.tools.mcp.trouble import Log, Trouble
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class Server:
         self._not_before = 0.0
         self._why = ""
         self._declared: Declared | None = None
+        self._at = f" ({redact(address(config.url))})" if config.url is not None else ""
 
     async def declared(self) -> Declared:
         """What it offers: as it is known here, else as it was when it was last started, else it is started now.
@@ -92,7 +95,7 @@ class Server:
                 raise LinkLost(why) from None
             raise ToolError(why, hint=self._hint()) from None
         except NotSent:
-            raise ToolError(f"the MCP server {self.name} cannot be reached: {connection.why}") from None
+            raise ToolError(f"the MCP server {self.name} cannot be used: {connection.why}{self._at}") from None
         except ToolError as error:
             raise ToolError(f"{declaration.name}: {error}", hint=error.hint) from None
 
@@ -121,11 +124,11 @@ class Server:
                 await current.opened()
             except ToolError as error:
                 self._failures += 1
-                self._put_off(str(error), SILENT_DELAY_S if current.silent else FIRST_DELAY_S)
+                self._put_off(f"{error}{self._at}", SILENT_DELAY_S if current.silent else FIRST_DELAY_S)
                 self._end(current)
                 self._current = None
                 raise ToolError(
-                    f"the MCP server {self.name} cannot be used: {error}", hint=error.hint or self._hint()
+                    f"the MCP server {self.name} cannot be used: {error}{self._at}", hint=error.hint or self._hint()
                 ) from None
             return current
 
@@ -170,7 +173,7 @@ class Server:
         self._declared = await asyncio.to_thread(self._keep, offered)
 
     def _keep(self, offered: Offered) -> Declared:
-        declared = declare(self.name, self.label, json.loads(self._redact(json.dumps(offered))))
+        declared = declare(self.name, self.label, plain(offered, self._redact))
         kept = {"config": self._digest(), "declared": declared.model_dump(mode="json")}
         with contextlib.suppress(OSError):  # then it is asked again
             write_atomically(self._cache, json.dumps(kept).encode())

@@ -42,6 +42,10 @@ class Servers:
             labels.add(label)
             self._servers[name] = Server(name, label, configured[name], home / "mcp", redact)
 
+    def labels(self) -> list[str]:
+        """What tools' names have after `mcp.`, for each server."""
+        return [each.label for each in self._servers.values()]
+
     async def pins(self, tool: str | None = None) -> tuple[dict[str, bytes], list[str]]:
         """What a run pins, by name; and what is to be said to the user: servers that cannot be used, tools that are
         left out. Where a run is for one `tool` only, what its server offers.
@@ -72,7 +76,7 @@ class Servers:
         if not names:
             return base
         theirs = (tool for name in names for tool in self._tools(pinned.text(name)))
-        return Registry([*base, *(tool for tool in theirs if tool.name not in base)])
+        return Registry([*base, *(tool for tool in theirs if tool.name not in base)], base.left_out)
 
     def _tools(self, text: str) -> Iterator[Tool]:
         declared = Declared.model_validate_json(text)

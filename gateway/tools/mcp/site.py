@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from gateway.tools.mcp.program import MAX_MESSAGE
 from gateway.tools.mcp.trouble import Trouble
 
 CONNECT_S = 10.0
 READ_S = 300.0  # a stream may be silent for so long; each call has a deadline of its own
+
+
+def address(url: str) -> str:
+    """The URL as it can be shown: without user, password, query and fragment, which may be secret."""
+    try:
+        parts = urlsplit(url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    except ValueError:
+        return "its url"
 
 
 @asynccontextmanager

@@ -10,7 +10,9 @@ from typing import BinaryIO
 from gateway.tools.mcp.schema import told
 
 MAX_LOG = 1 << 20  # bytes of one life of a server
-TAIL = 2000  # bytes from its end that are kept where there were more
+TAIL = 2000  # bytes from its end that are kept where there were more; no secret is longer
+KEPT = 4 * TAIL  # so that what is shown of the end begins behind a secret
+MAX_LINE = 1 << 16  # bytes: what of a line comes after them, while no secret's end is seen, is left out
 
 
 class Log:
@@ -24,6 +26,7 @@ class Log:
         self._written = 0
         self._left_out = 0
         self._rest = b""  # of a line that is not complete
+        self._passing = False  # to the end of a line that is too long
         self._tail = b""
 
     @property
@@ -33,45 +36,85 @@ class Log:
     @property
     def last(self) -> str:
         """The last line that says something."""
-        lines = (self._tail + b"\n" + self._rest).decode("utf-8", "replace").split("\n")
-        return self._redact(next((line.strip() for line in reversed(lines) if line.strip()), ""))
+        lines = (self._end() + "\n" + self._clean(self._rest)).split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def feed(self, data: bytes) -> None:
         """Bytes as they come."""
         if self.full:
+            if self._passing:
+                _, newline, data = data.partition(b"\n")
+                self._passing = not newline
+            data, self._rest = self._rest + data, b""
             self._left_out += len(data)
-            self._tail = (self._tail + data)[-TAIL:]
+            self._keep(data)
             return
         *lines, rest = (self._rest + data).split(b"\n")
-        if len(rest) > TAIL:
-            lines, rest = [*lines, rest], b""
-        self._rest = rest
         for line in lines:
-            self._tail = (self._tail + b"\n" + line)[-TAIL:]
-            self._write(line)
+            if not self._passing:
+                self._keep(b"\n" + line)
+                self._write(line)
+            self._passing = False
+        self._rest = b"" if self._passing else self._shortened(rest)
+
+    def _shortened(self, rest: bytes) -> bytes:
+        """What is held back of a line that goes on: a secret must not be written in two parts, neither of which is
+        one."""
+        if len(rest) <= TAIL:
+            return rest
+        cut = next((at for at in range(len(rest) - TAIL, 0, -TAIL) if self._is_apart(rest, at)), 0)
+        if cut == 0 and len(rest) > MAX_LINE:
+            cut, self._passing = len(rest), True
+        if cut:
+            self._keep(b"\n" + rest[:cut])
+            self._write(rest[:cut])
+        return rest[cut:]
+
+    def _is_apart(self, data: bytes, at: int) -> bool:
+        """Whether no secret goes across."""
+        return self._clean(data[:at]) + self._clean(data[at:]) == self._clean(data)
+
+    def _clean(self, data: bytes) -> str:
+        return self._redact(data.decode("utf-8", "replace"))
+
+    def _keep(self, data: bytes) -> None:
+        self._tail = (self._tail + data)[-KEPT:]
+
+    def _end(self) -> str:
+        """The tail without secrets, and without what may be the rest of one."""
+        if len(self._tail) <= TAIL:
+            return self._clean(self._tail)
+        whole = len(self._tail) < KEPT  # nothing is missing before it
+        starts = range(len(self._tail) - TAIL, -1 if whole else TAIL - 1, -100)
+        start = next((at for at in starts if self._is_apart(self._tail, at)), None)
+        return "" if start is None else self._clean(self._tail[start:])
 
     def close(self) -> None:
         if self._rest:
             self._write(self._rest)
         if self._left_out:
             self._write(f"[… {max(0, self._left_out - TAIL):,} bytes left out …]".encode())
-            for line in self._tail.strip(b"\n").split(b"\n"):
-                self._write(line)
+            self._write_text(self._end().strip("\n"))
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def _write(self, line: bytes) -> None:
+        self._write_text(self._clean(line))
+
+    def _write_text(self, text: str) -> None:
         try:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if self.path.exists() and self.path.stat().st_size > MAX_LOG // 4:
                     self.path.replace(self.path.with_name(f"{self.path.name}.1"))
                 self._file = self.path.open("ab", buffering=0)
-            text = self._redact(line.decode("utf-8", "replace")) + "\n"
-            self._written += self._file.write(text.encode()) or 0
+            self._written += self._file.write(f"{text}\n".encode()) or 0
         except OSError:  # a disk that is full must not end the conversation
             self._written = MAX_LOG
+
+
+ENDED = "ended"
 
 
 class Trouble:
@@ -82,6 +125,7 @@ class Trouble:
         self.status: int | None = None  # of the last HTTP answer that was an error
         self.garbage = ""  # the last line that was no message
         self.reason = ""
+        self.exit_code: int | None = None  # of a program that ended by itself
         self.closing = False  # we end it, for no fault of its own
         self.cut = False  # we ended it, for what it sent
         self._pid: int | None = None
@@ -112,6 +156,9 @@ class Trouble:
     def __str__(self) -> str:
         """The end of a sentence that begins with the server; empty where nothing is known."""
         parts = [self.reason]
+        if self.reason == ENDED and self.exit_code is not None:
+            how = f"with exit code {self.exit_code}" if self.exit_code >= 0 else f"by signal {-self.exit_code}"
+            parts = [f"{ENDED} {how}"]
         if self.garbage:
             parts.append(f"wrote what is no MCP message: {told(self.garbage, 120)!r}")
         if self.log.last:

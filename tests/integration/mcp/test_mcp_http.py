@@ -103,6 +103,15 @@ async def test_without_the_token_it_is_said_what_is_missing(house: House) -> Non
     assert "it refuses us (HTTP 401)" in warning and "headers" in warning
 
 
+async def test_an_address_where_nobody_listens_is_told_without_its_secrets(house: House) -> None:
+    async with listening(Site()) as port:
+        pass
+    async with house.open(web={"url": f"http://ada:wordpass@127.0.0.1:{port}/mcp?key=topsecret"}) as gateway:
+        _, [warning] = await gateway.tools()
+    assert f"it cannot be reached: Connection refused (http://127.0.0.1:{port}/mcp)" in warning
+    assert "wordpass" not in warning and "topsecret" not in warning
+
+
 async def test_a_server_that_is_down_is_told_and_used_once_it_is_up(house: House) -> None:
     async with listening(Site()) as port:
         pass

@@ -69,7 +69,9 @@ async def test_a_call_that_reads_is_made_again_once(house: House) -> None:
         turn = await house.call(gateway, "mcp.s.die_once", text="x")
         assert (turn.status, turn.response) == (Status.COMPLETE, "die_once: x")
         turn = await house.call(gateway, "mcp.s.die", text="x")
-        assert "was lost in the middle of the call: ended; its last words: stranger begins" in words(turn)
+        assert "was lost in the middle of the call: ended with exit code 1; its last words: stranger begins" in words(
+            turn
+        )
     assert house.count("calls") == 4
 
 
@@ -154,8 +156,15 @@ async def test_a_server_that_ends_at_once_is_said_with_its_last_words_and_not_tr
     async with house.open(s=house.stranger("exit")) as gateway:
         for _ in range(20):
             registry, [warning] = await gateway.tools()
-            assert list(registry) == [] and "no licence found" in warning
+            assert list(registry) == [] and "ended with exit code 3; its last words: no licence found" in warning
+            assert f"{house.log()} has what it wrote" in warning
     assert house.count("starts") < 10
+
+
+async def test_arguments_in_the_command_are_told_from_a_command_that_there_is_not(house: House) -> None:
+    async with house.open(bad={"command": "no-such-command --zone UTC"}) as gateway:
+        _, [warning] = await gateway.tools()
+    assert "write its arguments in `args: [...]`" in warning
 
 
 async def test_a_server_that_never_answers_stops_no_turn(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,9 @@ async def test_a_skill_is_told_of_read_and_its_script_run_once_that_is_approved(
     gateway = opened(bench, *script)
     turn = await gateway.run("Count the rows of data.csv")
     shown = '{"name": "csv-counting", "script": "count.sh", "args": ["data.csv"]}'
-    assert turn.waiting is not None and turn.waiting.question == f"Run skill.run {shown}?"
+    where = bench.workspace / "skills/csv-counting/scripts/count.sh"
+    assert turn.waiting is not None
+    assert turn.waiting.question == f"Run skill.run {shown}?\nIt is {where}, of the workspace."
     assert not (bench.workspace / "made").exists()
     assert "- csv-counting: Count the rows of a CSV file." in asked(bench, 0)
     assert "release-notes" not in asked(bench, 0) and "see the table" not in asked(bench, 0)

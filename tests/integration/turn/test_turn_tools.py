@@ -55,7 +55,8 @@ async def test_a_path_outside_the_workspace_is_a_tool_error(bench: Bench, tool: 
     (bench.workspace / "link").symlink_to(bench.workspace.parent)
     (bench.workspace / "link.txt").symlink_to(outside)
     # By a pattern: a model could not name such a path, since the tools narrow it to the files that there are.
-    args = "{path: {{ '" + path.replace("{root}", str(outside.parent)) + "' }}, content: {{ 'mine' }}}"
+    content = ", content: {{ 'mine' }}" if tool == "file.write" else ""
+    args = "{path: {{ '" + path.replace("{root}", str(outside.parent)) + "' }}" + content + "}"
     bench.pattern("outside", f"---\ntask_type: outside\ndescription: d\n---\n1. CALL {tool} with {args}\n")
     gateway = bench.open(answer(), answer(), answer(), answer())
     turn = await gateway.run("Do it", task_type="outside")

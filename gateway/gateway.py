@@ -191,9 +191,14 @@ class Gateway:
         return self._mcp().labels() if self.settings.tools.mcp_servers else []
 
     def unsaid(self) -> list[str]:
-        """What is wrong with the user's own tools, once: of all that a command does, one thing says it."""
+        """What is wrong with the user's own tools, and with what the configuration says about tools, once: of all that
+        a command does, one thing says it."""
         said, self._said = self._said, True
-        return [] if said else [f"{each}; its tools are missing" for each in self.registry.left_out]
+        if said:
+            return []
+        policy = Policy(self.settings.public()["tools"])
+        missing = [f"{each}; its tools are missing" for each in self.registry.left_out]
+        return [*missing, *policy.misspelt(self.registry.names())]
 
     def _mcp(self) -> Servers:
         if self._servers is None:

@@ -233,12 +233,15 @@ def tools(settings: Settings) -> Iterator[Check]:
     from contextlib import closing
 
     from gateway import Gateway
+    from gateway.tools.policy import Policy
 
     with closing(Gateway(settings)) as gateway:
         registry = gateway.registry
     for each in registry.left_out:
         yield Check("tools", "fail", each, "repair it, or take it away: its tools are missing")
-    if not registry.left_out:
+    for each in (misspelt := Policy(settings.public()["tools"]).misspelt(registry.names())):
+        yield Check("tools", "warn", each, "echelon tools list")
+    if not registry.left_out and not misspelt:
         yield Check("tools", "ok", f"{len(list(registry))} tools")
 
 

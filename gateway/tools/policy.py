@@ -14,9 +14,10 @@ tool's canonical form: a command, a path), or as `argument=pattern` with one arg
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -47,6 +48,20 @@ class Policy:
         """Whether the tool is taken away: no call of it can be allowed."""
         rules = self._rules_for(name)
         return _any(name, self._denied) or ("*" in rules["deny"])
+
+    def misspelt(self, names: Collection[str]) -> list[str]:
+        """What is wrong with its names and patterns of tools: one that no tool has denies nothing. Those of MCP servers
+        are left out: a server may not be there today."""
+        given = dict.fromkeys([*self._denied, *self._approved, *self._rules])
+        missed = [
+            each for each in given if not each.startswith("mcp.") and not any(fnmatchcase(n, each) for n in names)
+        ]
+        near = {each: difflib.get_close_matches(each, names, n=1) for each in missed}
+        return [
+            f"the configuration of tools names {each!r}, which no tool is called"
+            + (f": did you mean {near[each][0]}?" if near[each] else "")
+            for each in missed
+        ]
 
     def by_arguments(self, name: str) -> bool:
         """Whether it depends on a call's arguments what may be done."""

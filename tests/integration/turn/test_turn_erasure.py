@@ -205,11 +205,20 @@ async def test_who_asks_to_forget_is_asked_and_no_model_is(house: Bench) -> None
     assert turn.status is Status.COMPLETE and not left(house.home, "471199")
 
 
-@pytest.mark.parametrize("request_", ["Forget my shoe size", "Don't forget that the boat leaves at nine"])
-async def test_nothing_is_forgotten_where_nothing_is_known_or_nobody_asks(house: Bench, request_: str) -> None:
+@pytest.mark.parametrize(
+    ("request_", "goal", "saves"),
+    [
+        ("Forget my shoe size", "forget the user's shoe size", False),
+        ("Don't forget that the boat leaves at nine", "don't forget the boat", True),
+        ("I always forget my boat's name: remember Heron", "remember that the boat is called Heron", True),
+    ],
+)
+async def test_nothing_is_forgotten_where_nothing_is_known_or_nobody_asks(
+    house: Bench, request_: str, goal: str, saves: bool
+) -> None:
     saving = remember()[1]
-    script = [saving] if request_.startswith("Don't") else []
-    gateway = house.open(plan("do it", task_type="memory_op"), *script, answer("Yes."))
+    script = [saving] if saves else []
+    gateway = house.open(plan(goal, task_type="memory_op"), *script, answer("Yes."))
     turn = await gateway.run(request_)
     assert turn.status is Status.COMPLETE
-    assert [each.text for each in gateway.memories()] == [request_] * len(script)
+    assert [each.text for each in gateway.memories()] == [request_] * saves

@@ -121,3 +121,12 @@ def test_the_subject_is_the_argument_that_comes_first_in_the_schema_not_in_the_c
     policy = Policy({"policy": {"demo.*": {"allow": ["1*"], "deny": ["gold*"]}}})
     for args in ({"command": "gold", "times": 1}, {"times": 1, "command": "gold"}):
         assert policy.verdict(demo, args, ctx) is Verdict.DENY
+
+
+def test_names_that_no_tool_has_are_told_with_the_nearest() -> None:
+    policy = Policy({"deny": ["git.comit", "file.*", "mcp.gone.*"], "policy": {"zzz": {"ask": ["*"]}}})
+    said = policy.misspelt(["git.commit", "file.read"])
+    assert [each.partition("names ")[2] for each in said] == [
+        "'git.comit', which no tool is called: did you mean git.commit?",
+        "'zzz', which no tool is called",
+    ]

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
 from gateway.llm import tokens
+from gateway.tools.registry import Registry
 from gateway.turn.patterns.program import Program
 from gateway.turn.patterns.syntax import Example
 
 ROOM = 1150  # tokens of all examples
+SERVERS = 300  # characters of what is said about MCP servers
 
 
-def task_types(programs: Mapping[str, Program]) -> str:
-    """The types with their descriptions."""
-    return "\n".join(f"- {task_type}: {program.description}" for task_type, program in sorted(programs.items()))
+def task_types(programs: Mapping[str, Program], registry: Registry | None = None) -> str:
+    """The types with their descriptions; those that may call any tool with what the MCP servers add to them."""
+    servers = _servers(registry) if registry is not None else ""
+    lines = []
+    for task_type, program in sorted(programs.items()):
+        added = f"; also with {servers}" if servers and program.allows_any else ""
+        lines.append(f"- {task_type}: {program.description}{added}")
+    return "\n".join(lines)
+
+
+def _servers(registry: Registry) -> str:
+    """The MCP servers and their tools, as `time (get current time, convert time)`, in a bounded line."""
+    found: dict[str, list[str]] = {}
+    for name in registry.names():
+        if name.startswith("mcp."):
+            _, server, tool = name.split(".", 2)
+            found.setdefault(server, []).append(re.sub(r"[_\W]+", " ", tool))
+    said = "; ".join(f"the {server} server ({', '.join(tools)})" for server, tools in found.items())
+    return said if len(said) <= SERVERS else f"{said[:SERVERS].rsplit(',', 1)[0]}, …"
 
 
 def examples(programs: Mapping[str, Program], room: int = ROOM) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,10 @@ from gateway.turn.patterns.program import Program, compile_pattern
 
 RECIPES = ("planner", "task_executor", "tool_arguments", "text_argument", "responder", "validator")
 PATTERNS = "patterns/"
-PLACEHOLDERS = {"{{ task_types }}": few_shot.task_types, "{{ examples }}": few_shot.examples}
+PLACEHOLDERS: dict[str, Callable[[Mapping[str, Program], Registry], str]] = {
+    "{{ task_types }}": few_shot.task_types,
+    "{{ examples }}": lambda programs, _: few_shot.examples(programs),
+}
 
 
 class Texts(Protocol):
@@ -88,15 +91,15 @@ def assemble(texts: Texts, registry: Registry) -> Parts:
         for path in (fragment.path for fragment in recipe.prompt_fragments):
             if "{" not in path and path not in prompts:
                 raise ConfigError(f"recipe {recipe.name}: there is no {path}", hint="check its prompt_fragments")
-    filled = {path: _filled(text, programs) for path, text in prompts.items()}
+    filled = {path: _filled(text, programs, registry) for path, text in prompts.items()}
     return Parts(recipes, filled, programs, registry)
 
 
-def _filled(text: str, programs: Mapping[str, Program]) -> str:
+def _filled(text: str, programs: Mapping[str, Program], registry: Registry) -> str:
     """A prompt with what it asks for about the task types; every other brace stands for itself."""
     for name, fill in PLACEHOLDERS.items():
         if name in text:
-            text = text.replace(name, fill(programs))
+            text = text.replace(name, fill(programs, registry))
     return text
 
 

@@ -78,6 +78,11 @@ class Program:
     def steps(self) -> tuple[str, ...]:
         return self.graph.steps
 
+    @property
+    def allows_any(self) -> bool:
+        """Whether a step may call any tool that there is."""
+        return any(isinstance(node, CallNode) and "*" in node.call.tools for node in self.graph.nodes)
+
     def start(self) -> Cursor:
         return Cursor()
 

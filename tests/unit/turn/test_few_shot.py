@@ -5,7 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.engine.ports import Effect
 from gateway.llm import tokens
+from gateway.tools.registry import Registry, tool
 from gateway.turn.few_shot import examples, task_types
 from gateway.turn.patterns.program import Program, compile_pattern
 
@@ -60,3 +62,20 @@ def test_examples_keep_to_their_room_and_the_first_ones_stay(room: int, count: i
 
 def test_types_stand_with_their_descriptions() -> None:
     assert task_types(programs(b=(), a=())) == "- a: what a does\n- b: what b does"
+
+
+def test_a_type_that_may_call_any_tool_says_what_mcp_servers_add() -> None:
+    async def run() -> str:
+        return ""
+
+    run.__doc__ = "Do it."
+    names = ("file.read", "mcp.time.get_current_time", "mcp.time.convert_time", "mcp.db.query")
+    registry = Registry(tool(name, effect=Effect.READ)(run) for name in names)
+    anything = compile_pattern(
+        "---\ntask_type: any\ndescription: anything\n---\n1. CALL any of {*}, until DONE\n", name="any"
+    )
+    text = task_types({"any": anything, **programs(b=())}, registry)
+    added = "also with the db server (query); the time server (convert time, get current time)"
+    assert text == f"- any: anything; {added}\n- b: what b does"
+    many = Registry(tool(f"mcp.s.tool_{n}", effect=Effect.READ)(run) for n in range(200))
+    assert len(task_types({"any": anything}, many)) < 400

@@ -179,6 +179,8 @@ def _serve() -> None:
             said = json.dumps({"problem": str(error)}).encode()
         except (MemoryError, RecursionError):
             said = json.dumps({"problem": "it is too big or too tangled to be read"}).encode()
+        except ImportError as error:  # not the page's fault
+            said = json.dumps({"problem": f"what reads pages is not installed whole: {error}"}).encode()
         sys.stdout.buffer.write(said + b"\n")
         sys.stdout.buffer.flush()
 

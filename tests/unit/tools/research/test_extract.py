@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,3 +69,14 @@ def test_every_block_stands_in_the_page_however_broken_it_is(page: str) -> None:
     except ToolError:
         return
     assert all(squeezed(each) in found.letters for each in texts(found))
+
+
+def test_a_reader_that_lacks_a_library_says_so_rather_than_blame_the_page() -> None:
+    program = (
+        "import runpy, sys; sys.modules['trafilatura'] = None; "
+        "runpy.run_module('gateway.tools.research.extract', run_name='__main__')"
+    )
+    body = b"<html><body><main><p>" + b"A text that is long enough. " * 20 + b"</p></main></body></html>"
+    asked = json.dumps({"kind": "text/html", "charset": "", "size": len(body)}).encode() + b"\n" + body
+    said = subprocess.run([sys.executable, "-c", program], input=asked, capture_output=True, check=True).stdout
+    assert "not installed whole" in json.loads(said)["problem"]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from gateway.engine.ports import Effect
 from gateway.errors import NotNow, ToolError
 from gateway.tools.code.write_brief import fact_brief
-from gateway.tools.memories import Memories, Memory
+from gateway.tools.memories import Memories, Memory, unknown
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
 from gateway.tools.told import told_fact
 from gateway.tools.workspace import sha256
@@ -168,7 +168,9 @@ async def memory_update(args: UpdateArgs, ctx: ToolContext) -> ToolResult:
 async def _what_goes(args: ForgetArgs, ctx: ToolContext) -> str:
     found = {each.key: each.text for each in await asyncio.to_thread(Memories(ctx.home).all)}
     key = args.key.strip()
-    return f"It says: {found[key]}" if key in found else "There is none under that key any more."
+    if key not in found:
+        raise unknown(key)
+    return f"It says: {found[key]}"
 
 
 @tool(

@@ -222,3 +222,8 @@ async def test_nothing_is_forgotten_where_nothing_is_known_or_nobody_asks(
     turn = await gateway.run(request_)
     assert turn.status is Status.COMPLETE
     assert [each.text for each in gateway.memories()] == [request_] * saves
+
+
+async def test_nobody_is_asked_whether_to_forget_what_there_is_not(house: Bench) -> None:
+    turn = await house.open().call_tool("memory.forget", {"key": "nothing"})
+    assert turn.waiting is None and "nothing is remembered under the key 'nothing'" in turn.response

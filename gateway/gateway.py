@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -31,18 +31,17 @@ from gateway.errors import EchelonError, ModelUnavailable, ToolError, UsageError
 from gateway.redact import redactor
 from gateway.sessions import check_session, one_at_a_time
 from gateway.stream import Narrator, Notice, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
+from gateway.toolbox import Toolbox
 from gateway.tools.policy import Policy
-from gateway.tools.registry import Registry, Tool
+from gateway.tools.registry import Registry
 
 if TYPE_CHECKING:
     from gateway.engine.graph import Graph
     from gateway.engine.sessions import SessionRow
     from gateway.llm.providers import Providers
     from gateway.llm.recipes import RecipeFile
-    from gateway.tools.mcp.servers import Servers
     from gateway.tools.memories import Memory
     from gateway.tools.skills.library import SkillLibrary
-    from gateway.turn.parts import Texts
     from gateway.turn.patterns.library import PatternLibrary
     from gateway.turn.state import TurnContext, TurnState
 
@@ -85,15 +84,13 @@ class Gateway:
         assume_yes: bool = False,
     ) -> None:
         self.settings = settings
+        self.toolbox = Toolbox(settings, registry)
         self._model = model
-        self._registry = registry
         self._clock = clock
         self._random = random
         self._assume_yes = assume_yes
         self._opened: Runs | None = None
         self._providers: Providers | None = None  # opened here, so closed here
-        self._servers: Servers | None = None
-        self._said = False  # what is wrong with the user's tools
 
     async def __aenter__(self) -> Gateway:
         await self.erase_forgotten()
@@ -104,8 +101,7 @@ class Gateway:
     ) -> None:
         if self._providers is not None:
             await self._providers.close()
-        if self._servers is not None:
-            await self._servers.close()
+        await self.toolbox.close()
         self.close()
 
     def close(self) -> None:
@@ -134,79 +130,9 @@ class Gateway:
             model = self._model
             if model is None:
                 model = self._providers = model_of(self.settings)
-            opened.register(turn_type(self.home, self._tools_of, model))
+            opened.register(turn_type(self.home, self.toolbox.pinned, model))
             self._opened = opened
         return self._opened
-
-    @cached_property
-    def registry(self) -> Registry:
-        """The tools that there are, without those of MCP servers."""
-        if self._registry is not None:
-            return self._registry()
-        from gateway.tools.discovery import builtin_registry
-
-        return builtin_registry(self.home)
-
-    async def tools(self, name: str | None = None) -> tuple[Registry, list[str]]:
-        """The tools that a turn which begins now has; and what is to be said about those that it has not: MCP servers
-        that cannot be used, files whose tools cannot be loaded. Servers are asked where it is not known what they
-        offer; where only the tool of that `name` is wanted, its server alone."""
-        offered, warnings = await self._offered(name)
-        registry = self._tools_of(_Texts(offered))
-        return registry, [*self.unsaid(), *warnings]
-
-    async def _offered(self, tool: str | None = None) -> tuple[dict[str, bytes], list[str]]:
-        """What a run pins of the MCP servers, and what is to be said to the user."""
-        if not self.settings.tools.mcp_servers or (tool is not None and not tool.startswith("mcp.")):
-            return {}, []
-        return await self._mcp().pins(tool)
-
-    def _tools_of(self, pinned: Texts) -> Registry:
-        """The tools of a run: the MCP servers' as they were when it began."""
-        if not any(name.startswith("mcp/") for name in pinned.names()):
-            return self.registry
-        return self._mcp().registry(self.registry, pinned)
-
-    def tool_of(self, registry: Registry, name: str, warnings: Sequence[str] = ()) -> Tool:
-        """The tool of that name in what `tools` gave. Raises UsageError, which says what may be the reason."""
-        try:
-            return registry.get(name)
-        except ToolError as error:
-            if label := self.unknown_server(name):
-                raise UsageError(
-                    f"there is no tool {name!r}: no MCP server `{label}` is configured",
-                    hint=f"add tools.mcp_servers.{label}",
-                ) from None
-            raise UsageError("; ".join([*warnings, str(error)]), hint=error.hint) from None
-
-    def unknown_server(self, tool: str) -> str | None:
-        """The MCP server that a tool of that name would come from, where the configuration does not have it."""
-        if not tool.startswith("mcp."):
-            return None
-        label = tool.split(".")[1]
-        return None if not label or label in self.server_labels() else label
-
-    def server_labels(self) -> list[str]:
-        """What the tools of each configured MCP server have after `mcp.` in their names."""
-        return self._mcp().labels() if self.settings.tools.mcp_servers else []
-
-    def unsaid(self) -> list[str]:
-        """What is wrong with the user's own tools, and with what the configuration says about tools, once: of all that
-        a command does, one thing says it."""
-        said, self._said = self._said, True
-        if said:
-            return []
-        policy = Policy(self.settings.public()["tools"])
-        missing = [f"{each}; its tools are missing" for each in self.registry.left_out]
-        return [*missing, *policy.misspelt(self.registry.names())]
-
-    def _mcp(self) -> Servers:
-        if self._servers is None:
-            from gateway.tools.mcp.servers import Servers
-
-            configured = self.settings.tools.mcp_servers
-            self._servers = Servers(configured, self.home, redactor(self.settings, os.environ))
-        return self._servers
 
     async def run(
         self,
@@ -224,16 +150,16 @@ class Gateway:
         Raises EchelonError where it cannot begin; once begun, a turn that fails is returned with its `error`.
         Cancelling leaves it resumable.
         """
-        from gateway.turn.parts import assemble, collect
+        from gateway.turn.parts import PlainTexts, assemble, collect
         from gateway.turn.state import TurnState
 
         check_request(request)
         context = self._context(request, session, task_type=task_type, history=_exchanges(history))
         pins = collect(self._folders("prompts"), self._folders("recipes"))
-        if task_type is not None and task_type not in assemble(_Texts(pins), self.registry).programs:
+        if task_type is not None and task_type not in assemble(PlainTexts(pins), self.toolbox.registry).programs:
             self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
-        offered, warnings = await self._offered()
-        return await self._begin(context, TurnState(), pins | offered, on_event, [*self.unsaid(), *warnings])
+        offered, warnings = await self.toolbox.offered()
+        return await self._begin(context, TurnState(), pins | offered, on_event, [*self.toolbox.unsaid(), *warnings])
 
     async def call_tool(
         self, name: str, args: Mapping[str, Any], *, session: str = "tools", on_event: OnEvent | None = None
@@ -242,12 +168,12 @@ class Gateway:
 
         Raises UsageError for a tool or arguments that there are not. A tool's own error is its result.
         """
-        from gateway.turn.parts import collect
+        from gateway.turn.parts import PlainTexts, collect
         from gateway.turn.state import TurnState
 
-        offered, warnings = await self._offered(name)
-        unsaid = self.unsaid()
-        tool = self.tool_of(self._tools_of(_Texts(offered)), name, [*unsaid, *warnings])
+        offered, warnings = await self.toolbox.offered(name)
+        unsaid = self.toolbox.unsaid()
+        tool = self.toolbox.find(self.toolbox.pinned(PlainTexts(offered)), name, [*unsaid, *warnings])
         try:
             tool.parse(args)
         except ToolError as error:
@@ -425,12 +351,12 @@ class Gateway:
     def graph(self, name: str = "turn") -> Graph:
         """A kind of run as nodes and edges, as its next run would have them. Raises UsageError for an unknown name."""
         from gateway.turn.graph import TURN, turn_graph
-        from gateway.turn.parts import assemble, collect
+        from gateway.turn.parts import PlainTexts, assemble, collect
         from gateway.turn.state import TurnContext
 
         if name != TURN:
             raise UsageError(f"there is no graph {name!r}", hint=f"there is: {TURN}")
-        parts = assemble(_Texts(collect(self._folders("prompts"), self._folders("recipes"))), self.registry)
+        parts = assemble(PlainTexts(collect(self._folders("prompts"), self._folders("recipes"))), self.toolbox.registry)
         return turn_graph(parts, TurnContext(request="", session="default", workspace="", models={}, settings={}))
 
     def patterns(self) -> PatternLibrary:
@@ -526,19 +452,6 @@ class Gateway:
     def _folders(self, kind: str) -> list[Path]:
         """A user's own prompts or recipes: the workspace's first, then the home's."""
         return [self.settings.workspace / ".echelon" / kind, self.home / kind]
-
-
-class _Texts:
-    """Texts that are about to be pinned, with the face of those that are."""
-
-    def __init__(self, pins: Mapping[str, bytes]) -> None:
-        self._pins = pins
-
-    def names(self) -> list[str]:
-        return sorted(self._pins)
-
-    def text(self, name: str) -> str:
-        return self._pins[name].decode()
 
 
 def _exchanges(history: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

@@ -236,7 +236,7 @@ def tools(settings: Settings) -> Iterator[Check]:
     from gateway.tools.policy import Policy
 
     with closing(Gateway(settings)) as gateway:
-        registry = gateway.registry
+        registry = gateway.toolbox.registry
     for each in registry.left_out:
         yield Check("tools", "fail", each, "repair it, or take it away: its tools are missing")
     for each in (misspelt := Policy(settings.public()["tools"]).misspelt(registry.names())):

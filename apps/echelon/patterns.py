@@ -133,7 +133,7 @@ async def _tools(settings: Settings) -> tuple[Registry, list[str], list[str]]:
     from gateway import Gateway
 
     async with Gateway(settings) as gateway:
-        return *(await gateway.tools()), gateway.server_labels()
+        return *(await gateway.toolbox.all()), gateway.toolbox.server_labels()
 
 
 def _description(file: PatternFile) -> str:

@@ -169,7 +169,7 @@ def _registry(settings: Settings) -> Registry:
 
     async def ask() -> Registry:
         async with Gateway(settings) as gateway:
-            registry, warnings = await gateway.tools()
+            registry, warnings = await gateway.toolbox.all()
             _warn(warnings)
             return registry
 
@@ -182,9 +182,9 @@ def _find(settings: Settings, name: str) -> Tool:
 
     async def ask() -> Tool:
         async with Gateway(settings) as gateway:
-            registry, warnings = await gateway.tools(name)
+            registry, warnings = await gateway.toolbox.all(name)
             _warn(warnings)
-            return gateway.tool_of(registry, name)
+            return gateway.toolbox.find(registry, name)
 
     return asyncio.run(ask())
 

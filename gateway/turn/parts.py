@@ -34,6 +34,19 @@ class Texts(Protocol):
 
 
 @dataclass(frozen=True)
+class PlainTexts:
+    """Texts that are not pinned, or about to be."""
+
+    pins: Mapping[str, bytes]
+
+    def names(self) -> list[str]:
+        return sorted(self.pins)
+
+    def text(self, name: str) -> str:
+        return self.pins[name].decode()
+
+
+@dataclass(frozen=True)
 class Parts:
     """Ready to use: recipes by name, prompt texts by path (`prompts/…`), programs by task type."""
 

@@ -68,8 +68,8 @@ class Offer:
         modelled = all(settings.model_for(role) for role in ROLES)  # type: ignore[arg-type]
         self._run = modelled and selection.has(RUN)
         self._others = bool(settings.tools.mcp_servers) and selection.others
-        self._known = self._of(gateway.registry)
-        for each in gateway.unsaid():
+        self._known = self._of(gateway.toolbox.registry)
+        for each in gateway.toolbox.unsaid():
             say(each)
         if not (self._known or self._run or self._others):
             raise UsageError("no tool is left to serve", hint="see --only and --except, and `echelon tools list`")

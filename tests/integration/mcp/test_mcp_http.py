@@ -99,7 +99,7 @@ async def test_a_server_that_asks_for_a_token_is_called_with_it_and_the_token_re
 
 async def test_without_the_token_it_is_said_what_is_missing(house: House) -> None:
     async with listening(Site(token="x")) as port, house.open(web=at(port)) as gateway:
-        _, [warning] = await gateway.tools()
+        _, [warning] = await gateway.toolbox.all()
     assert "it refuses us (HTTP 401)" in warning and "headers" in warning
 
 
@@ -107,7 +107,7 @@ async def test_an_address_where_nobody_listens_is_told_without_its_secrets(house
     async with listening(Site()) as port:
         pass
     async with house.open(web={"url": f"http://ada:wordpass@127.0.0.1:{port}/mcp?key=topsecret"}) as gateway:
-        _, [warning] = await gateway.tools()
+        _, [warning] = await gateway.toolbox.all()
     assert f"it cannot be reached: Connection refused (http://127.0.0.1:{port}/mcp)" in warning
     assert "wordpass" not in warning and "topsecret" not in warning
 
@@ -116,11 +116,11 @@ async def test_a_server_that_is_down_is_told_and_used_once_it_is_up(house: House
     async with listening(Site()) as port:
         pass
     async with house.open(web=at(port)) as gateway:
-        _, [warning] = await gateway.tools()
+        _, [warning] = await gateway.toolbox.all()
         assert "cannot be reached" in warning
 
         async def is_up() -> bool:
-            return "mcp.web.say" in (await gateway.tools())[0]
+            return "mcp.web.say" in (await gateway.toolbox.all())[0]
 
         async with listening(Site(), port):
             await until(is_up)
@@ -207,7 +207,7 @@ async def test_a_wrong_answer_to_a_read_is_a_tool_error_and_to_anything_else_a_d
 @pytest.mark.parametrize("answer", [page, broken_json, failing, large, bomb, cut], ids=lambda each: each.__name__)
 async def test_an_address_with_no_mcp_server_is_told(house: House, answer: Answer) -> None:
     async with listening(answer) as port, house.open(web=at(port)) as gateway:
-        registry, [warning] = await gateway.tools()
+        registry, [warning] = await gateway.toolbox.all()
     assert list(registry) == [] and "the MCP server web cannot be used: " in warning
 
 

@@ -14,7 +14,7 @@ from gateway.errors import UsageError
 
 async def test_a_tool_that_cannot_be_offered_is_left_out_with_the_reason_and_the_others_stay(house: House) -> None:
     async with house.open(s=house.stranger("broken")) as gateway:
-        registry, warnings = await gateway.tools()
+        registry, warnings = await gateway.toolbox.all()
     names = [name.removeprefix("mcp.s.") for name in registry.names()]
     assert {"say", "no_type", "twice", "dots_and_spaces"} < set(names)
     told = "\n".join(warnings)
@@ -39,7 +39,7 @@ async def test_a_tool_that_cannot_be_offered_is_left_out_with_the_reason_and_the
 
 async def test_effects_come_from_annotations_and_what_is_no_read_asks_first(house: House) -> None:
     async with house.open(s=house.stranger(), assume_yes=False) as gateway:
-        registry, _ = await gateway.tools()
+        registry, _ = await gateway.toolbox.all()
         told = {name: (registry.get(f"mcp.s.{name}").effect, registry.get(f"mcp.s.{name}").ask) for name in
                 ("say", "set", "spend")}  # fmt: skip
         assert told == {"say": (Effect.READ, False), "set": (Effect.IDEMPOTENT, True), "spend": (Effect.ONCE, True)}
@@ -69,7 +69,7 @@ async def test_a_list_that_changes_is_asked_for_again(house: House) -> None:
         await house.call(gateway, "mcp.s.change", text="x")
 
         async def is_new() -> bool:
-            return (await gateway.tools())[0].names() == ("mcp.s.new",)
+            return (await gateway.toolbox.all())[0].names() == ("mcp.s.new",)
 
         await until(is_new)
     kept = json.loads((house.home / "mcp/s.json").read_text())
@@ -103,7 +103,7 @@ async def test_a_damaged_cache_is_as_none(house: House) -> None:
         (house.home / "mcp").mkdir(parents=True, exist_ok=True)
         (house.home / "mcp/s.json").write_text(text)
         async with house.open(s=house.stranger()) as gateway:
-            assert "mcp.s.say" in (await gateway.tools())[0]
+            assert "mcp.s.say" in (await gateway.toolbox.all())[0]
 
 
 async def test_a_server_that_cannot_be_used_is_told_and_the_turn_goes_on(house: House) -> None:
@@ -116,5 +116,5 @@ async def test_a_server_that_cannot_be_used_is_told_and_the_turn_goes_on(house: 
 
 async def test_two_servers_whose_names_differ_only_in_odd_characters_are_told_apart(house: House) -> None:
     async with house.open(**{"a b": house.stranger(), "a_b": house.stranger()}) as gateway:
-        names = {name.split(".")[1] for name in (await gateway.tools())[0].names()}
+        names = {name.split(".")[1] for name in (await gateway.toolbox.all())[0].names()}
         assert len(names) == 2 and "a_b" in names

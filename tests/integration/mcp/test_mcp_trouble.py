@@ -26,19 +26,19 @@ async def test_a_tool_is_called_and_the_server_ends_with_the_gateway(house: Hous
 
 async def test_nothing_is_started_where_what_it_offers_is_known(house: House) -> None:
     async with house.open(s=house.stranger()) as gateway:
-        await gateway.tools()
+        await gateway.toolbox.all()
     async with house.open(s=house.stranger()) as gateway:
-        registry, warnings = await gateway.tools()
+        registry, warnings = await gateway.toolbox.all()
         assert "mcp.s.say" in registry and not warnings
         assert house.count("starts") == 1
     async with house.open(s=house.stranger("banner")) as gateway:  # another configuration
-        await gateway.tools()
+        await gateway.toolbox.all()
         assert house.count("starts") == 2
 
 
 async def test_a_server_that_does_not_want_to_end_is_ended_with_all_it_started(house: House) -> None:
     async with house.open(s=house.stranger("deaf")) as gateway:
-        await gateway.tools()
+        await gateway.toolbox.all()
         [pid] = house.pids()
     assert not running(pid)
 
@@ -145,7 +145,7 @@ async def test_a_server_sees_no_environment_but_its_own_and_its_secrets_reach_no
 )
 async def test_a_command_that_cannot_be_started_is_named(house: House, server: dict[str, str], said: str) -> None:
     async with house.open(bad=server, s=house.stranger()) as gateway:
-        registry, warnings = await gateway.tools()
+        registry, warnings = await gateway.toolbox.all()
         assert "mcp.s.say" in registry
         assert [said in each and "its tools are missing" in each for each in warnings] == [True]
         with pytest.raises(UsageError, match=r"there is no tool 'mcp.bad.x'"):
@@ -155,7 +155,7 @@ async def test_a_command_that_cannot_be_started_is_named(house: House, server: d
 async def test_a_server_that_ends_at_once_is_said_with_its_last_words_and_not_tried_without_end(house: House) -> None:
     async with house.open(s=house.stranger("exit")) as gateway:
         for _ in range(20):
-            registry, [warning] = await gateway.tools()
+            registry, [warning] = await gateway.toolbox.all()
             assert list(registry) == [] and "ended with exit code 3; its last words: no licence found" in warning
             assert f"{house.log()} has what it wrote" in warning
     assert house.count("starts") < 10
@@ -163,14 +163,14 @@ async def test_a_server_that_ends_at_once_is_said_with_its_last_words_and_not_tr
 
 async def test_arguments_in_the_command_are_told_from_a_command_that_there_is_not(house: House) -> None:
     async with house.open(bad={"command": "no-such-command --zone UTC"}) as gateway:
-        _, [warning] = await gateway.tools()
+        _, [warning] = await gateway.toolbox.all()
     assert "write its arguments in `args: [...]`" in warning
 
 
 async def test_a_server_that_never_answers_stops_no_turn(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.tools.mcp.connection.START_S", 0.3)
     async with house.open(s=house.stranger("silent")) as gateway:
-        registry, [warning] = await gateway.tools()
+        registry, [warning] = await gateway.toolbox.all()
         assert list(registry) == [] and "did not answer within 0.3 s" in warning
     assert not any(map(running, house.pids()))
 
@@ -203,7 +203,7 @@ async def main():
     house.__dict__.update(home=Path({str(house.home)!r}), workspace=Path({str(house.workspace)!r}),
                           folder=Path({str(house.folder)!r}), heard=[])
     async with house.open(s=house.stranger()) as gateway:
-        await gateway.tools()
+        await gateway.toolbox.all()
         print("ready", flush=True)
         await asyncio.sleep(600)
 asyncio.run(main())

@@ -14,12 +14,15 @@ hash = $(shell cat $(1) | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c 1
 VENV := .venv/ready-$(call hash,pyproject.toml constraints.txt)
 BENCH := .bench/venv/ready-$(call hash,bench/requirements.txt)
 
-# $(call debian,PACKAGE): install a Debian package, or say that it is missing where that cannot be done.
+# A simulated phone: adb reaches it, Chromium is its screen, mksh in a bubble its shell.
+PHONE := adb chromium bubblewrap mksh
+
+# $(call debian,PACKAGES): install Debian packages, or say that they are missing where that cannot be done.
 define debian
 dpkg -s $(1) >/dev/null 2>&1 || { \
   if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(1); \
-  else echo "missing: the Debian package $(1) (sudo apt-get install $(1)), or what it holds" >&2; exit 1; fi; }
+  else echo "missing: $(1) (sudo apt-get install $(1)), or what these Debian packages hold" >&2; exit 1; fi; }
 endef
 
 # $(call environment,FOLDER): a virtual environment there.
@@ -35,7 +38,7 @@ help: ## Show this list
 
 $(VENV):
 	@$(call environment,.venv)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[local,ocr,dev]'
 	@rm -f .venv/ready-*; touch $@
 
 $(BENCH):
@@ -48,6 +51,7 @@ setup: $(VENV) ## Make the virtual environment .venv
 
 .PHONY: test
 test: $(VENV) ## Run the tests that need no big model
+	@$(call debian,$(PHONE))
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 .PHONY: check
@@ -74,7 +78,7 @@ bench: $(VENV) $(BENCH) ## Measure against bare litellm, LangGraph and SQLite
 .PHONY: pins
 pins: ## Renew constraints.txt: what a new environment gets today
 	@rm -rf .cache/pins; $(call environment,.cache/pins)
-	.cache/pins/bin/pip install --quiet '.[local,dev]'
+	.cache/pins/bin/pip install --quiet '.[local,ocr,dev]'
 	{ sed '/^#/!d' constraints.txt; .cache/pins/bin/pip freeze --exclude echelon-gateway; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
 

@@ -14,8 +14,8 @@ hash = $(shell cat $(1) | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c 1
 VENV := .venv/ready-$(call hash,pyproject.toml constraints.txt)
 BENCH := .bench/venv/ready-$(call hash,bench/requirements.txt)
 
-# A simulated phone: adb reaches it, Chromium is its screen, mksh in a bubble its shell.
-PHONE := adb chromium bubblewrap mksh
+# A simulated phone: adb reaches it, Chromium is its screen (with fonts for emoji and Chinese), mksh in a bubble its shell.
+PHONE := adb chromium fonts-noto-color-emoji fonts-droid-fallback bubblewrap mksh
 
 # $(call debian,PACKAGES): install Debian packages, or say that they are missing where that cannot be done.
 define debian

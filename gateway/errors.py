@@ -183,3 +183,129 @@ class Erased(EchelonError):
     """A run that cannot be replayed: without what a person had erased it takes another way."""
 
     kind = "erased"
+
+
+class DeviceError(EchelonError):
+    """A phone cannot be used, or did not do what it was asked. `performed` says of an act whether it happened all the
+    same: nobody knows where it is None."""
+
+    kind = "device"
+    exit_code = 4
+    performed: bool | None = False
+
+
+class AdbMissing(DeviceError):
+    """No adb server answers, and there is no adb program that could start one."""
+
+    kind = "adb_missing"
+
+
+class AdbTooOld(DeviceError):
+    """The adb server is older than what the bridge speaks."""
+
+    kind = "adb_too_old"
+
+
+class NoDevice(DeviceError):
+    """No device is connected, or none of that serial."""
+
+    kind = "no_device"
+
+
+class SeveralDevices(DeviceError):
+    """More than one device is connected and none was chosen; `serials` names them."""
+
+    kind = "several_devices"
+
+    def __init__(self, message: str, *, serials: tuple[str, ...] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.serials = serials
+
+
+class DeviceBusy(DeviceError):
+    """Another process works with the device now."""
+
+    kind = "device_busy"
+
+
+class DeviceUnauthorized(DeviceError):
+    """The device has not allowed this computer to use it."""
+
+    kind = "device_unauthorized"
+
+
+class DeviceOffline(DeviceError):
+    """The device is known to adb and does not answer it."""
+
+    kind = "device_offline"
+    retryable = True
+
+
+class DeviceLost(DeviceError):
+    """The link to the device was cut."""
+
+    kind = "device_lost"
+    retryable = True
+
+    def __init__(self, message: str, *, performed: bool | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.performed = performed
+
+
+class DeviceTimeout(DeviceError):
+    """The device did not answer within the call's deadline."""
+
+    kind = "device_timeout"
+    retryable = True
+
+    def __init__(self, message: str, *, performed: bool | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.performed = performed
+
+
+class DeviceDenied(DeviceError):
+    """The device, or its vendor's settings, forbid what was asked."""
+
+    kind = "device_denied"
+
+
+class ActionFailed(DeviceError):
+    """The device answered an action with an error: it was not performed."""
+
+    kind = "action_failed"
+
+
+class ScreenshotFailed(DeviceError):
+    """What came is no picture of the screen."""
+
+    kind = "screenshot"
+    retryable = True
+
+
+class HierarchyUnreadable(DeviceError):
+    """The device gave no list of what is on its screen, or none that can be read."""
+
+    kind = "hierarchy"
+    retryable = True
+
+
+class TextNotTyped(DeviceError):
+    """The text could not be typed into the focused field."""
+
+    kind = "text_not_typed"
+
+
+class AppNotFound(DeviceError):
+    """No installed app has that label or package."""
+
+    kind = "app_not_found"
+
+
+class InstallFailed(DeviceError):
+    """The device refused an app; `reason` is its own code, such as INSTALL_FAILED_VERSION_DOWNGRADE."""
+
+    kind = "install"
+
+    def __init__(self, message: str, *, reason: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +48,7 @@ def every_check(given: Mapping[str, str | None], config_file: Path | None) -> It
     yield research(settings)
     yield from tools(settings)
     yield from mcp_servers(settings)
-    yield adb()
+    yield adb(settings)
     yield chromium()
 
 
@@ -277,15 +276,28 @@ async def _mcp_server(name: str, settings: Settings) -> Check:
     return Check("mcp", "ok", told)
 
 
-def adb() -> Check:
-    found = shutil.which("adb")
-    if found is None:
-        return Check("adb", "warn", "not found: only needed for phones", "apt-get install adb")
+def adb(settings: Settings) -> Check:
+    """A server that runs is asked for its devices; none is started for this."""
+    from gateway.errors import AdbMissing, DeviceError
+    from gateway.phone import adb, devices
+    from gateway.phone.deadline import Deadline
+
+    server = adb.AdbServer(settings.device.adb_server, start=False)
+    deadline = Deadline(TIMEOUT_S, "asking the adb server")
     try:
-        told = subprocess.run([found, "version"], capture_output=True, text=True, timeout=TIMEOUT_S, check=True).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        return Check("adb", "warn", f"{found} does not work: {error}", "install it again: apt-get install adb")
-    return Check("adb", "ok", f"{found}: {told.splitlines()[0] if told else 'no version'}")
+        told = f"version 1.0.{server.version(deadline)} serves at {server.address}"
+        found = devices.listed(server, deadline)
+    except AdbMissing:
+        try:
+            return Check("adb", "ok", f"{adb.program()}; no server runs: one is started when a phone is used")
+        except AdbMissing as error:
+            return Check("adb", "warn", "not found: only needed for phones", error.hint)
+    except DeviceError as error:
+        return Check("adb", "warn", str(error), error.hint or "mai-phone doctor")
+    told = f"{told}; devices: {', '.join(f'{each.serial} ({each.state})' for each in found) or 'none'}"
+    if any(not each.usable for each in found):
+        return Check("adb", "warn", told, "mai-phone devices says what to do about each")
+    return Check("adb", "ok", told)
 
 
 def chromium() -> Check:

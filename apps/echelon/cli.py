@@ -33,6 +33,8 @@ COMMANDS = {
     "memory": "What is remembered: list it, search it, forget something.",
     "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",
+    "phone": "Phones over adb: list them, check one.",
+    "simphone": "A simulated Android phone for adb.",
     "doctor": "Check what Echelon needs, and say what to do about it.",
     "schema": "The shapes of what commands print with --json, as JSON schemas.",
 }
@@ -87,11 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(start(arguments))
 
 
-def start(arguments: Sequence[str] | None = None) -> int:
-    """The exit code. Everything that goes wrong is told in one or two lines; with -v the traceback, too."""
+def start(arguments: Sequence[str] | None = None, command: click.Command = echelon, name: str = "echelon") -> int:
+    """The command's exit code. What goes wrong is told in one or two lines; with -v the traceback, too."""
     invocation = Invocation()
     try:
-        code = echelon.main(arguments, prog_name="echelon", standalone_mode=False, obj=invocation)
+        code = command.main(arguments, prog_name=name, standalone_mode=False, obj=invocation)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:

@@ -12,10 +12,12 @@ from echelon.output.graph import GraphShown
 from echelon.output.memory import MemoryForgotten, MemoryRow
 from echelon.output.model import ModelPulled, ModelRemoved, ModelRow
 from echelon.output.pattern import PatternProblems, PatternRow, PatternShown
+from echelon.output.phone import DeviceRow
 from echelon.output.recipe import RecipeProblems, RecipeRow, RecipeShown
 from echelon.output.run import Cancelled, EventRow, ReplayOutcome, RunRow, RunShown
 from echelon.output.schemas import Schemas
 from echelon.output.session import SessionForgotten, SessionRow, SessionTitled
+from echelon.output.simphone import AppPacked, AppRow, FaultRow, SimphoneRow
 from echelon.output.skill import SkillRestored, SkillRow, SkillShown, VersionRow
 from echelon.output.tool import ToolRow, ToolShown
 from echelon.output.turn import TurnDiff, TurnDocument, TurnOutcome, TurnRow
@@ -56,6 +58,12 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]]] = {
     "models list": list[ModelRow],
     "models pull": ModelPulled,
     "models remove": ModelRemoved,
+    "phone devices": list[DeviceRow],
+    "phone doctor": list[CheckRow],
+    "simphone start": list[SimphoneRow],
+    "simphone apps": list[AppRow],
+    "simphone pack": AppPacked,
+    "simphone faults": list[FaultRow],
     "doctor": list[CheckRow],
     "schema": Schemas,
 }

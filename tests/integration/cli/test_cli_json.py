@@ -12,6 +12,7 @@ import click
 import jsonschema
 import pytest
 import yaml
+from fake_adb import fake_adb, prints
 
 from echelon.cli import COMMANDS, echelon
 from echelon.output.shape import Status
@@ -22,6 +23,7 @@ from gateway.tools.memories import Memories
 from .conftest import WORKSPACE, Cli, clarify, complete, remember
 
 TALKS = {"chat", "mcp", "models serve", "serve"}  # they go on until they are ended, and have no result
+TELLS_AND_GOES_ON = {"simphone start"}  # tests/integration/simphone has it
 SKILL = "---\nname: heron\ndescription: Knows the heron – 苍鹭.\n---\n\n# Heron\n"
 PATTERN = "---\ntask_type: release\ndescription: make a release\nmax_steps: 3\n---\n1. CALL file.raed\n"
 SUITE = {
@@ -86,6 +88,8 @@ class Lived(Cli):
         skill.parent.mkdir(parents=True)
         skill.write_text(SKILL, encoding="utf-8")
         (self.folder / "release.md").write_text(PATTERN)
+        (self.folder / "pages").mkdir()
+        (self.folder / "pages/index.html").write_text("<p>Hello")
         (self.folder / "suite.yaml").write_text(yaml.safe_dump(SUITE))
 
     def id(self, session: str) -> str:
@@ -111,6 +115,15 @@ def pulled(monkeypatch: pytest.MonkeyPatch) -> None:
         return home / f"models/{name}.gguf"
 
     monkeypatch.setattr(pull, "pull", instead)
+
+
+@pytest.fixture
+def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An adb server with a phone of few words."""
+    answers = {"host:devices-l": "S1 device model:Pixel_6", "host-serial:S1:features": "shell_v2"}
+    with fake_adb({**answers, "shell,v2,raw:": prints(b"14\n")}) as adb:
+        monkeypatch.setenv("ECHELON_DEVICE__ADB_SERVER", adb.address)
+        yield
 
 
 def test_every_command_that_gives_a_result_has_json_and_a_declared_shape() -> None:
@@ -186,6 +199,11 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("models list", (), 0, {}),
     ("models pull", ("smollm2-135m",), 0, {"name": "local/smollm2-135m"}),
     ("models remove", ("smollm2-135m",), 0, {"name": "local/smollm2-135m", "freed": 0}),
+    ("phone devices", (), 0, {}),
+    ("phone doctor", (), 4, {}),
+    ("simphone apps", (), 0, {}),
+    ("simphone pack", ("pages", "a.simapk"), 0, {"file": "a.simapk", "package": "org.simphone.app.pages"}),
+    ("simphone faults", (), 0, {}),
     ("doctor", ("--model", "scripted:hello.yaml"), 0, {}),
     ("schema", (), 0, {}),
     ("schema", ("runs", "events"), 0, {"title": "EventRow"}),
@@ -193,13 +211,13 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
 
 
 def test_every_command_is_tried() -> None:
-    assert {command for command, *_ in CASES} == set(SHAPES)
+    assert {command for command, *_ in CASES} == set(SHAPES) - TELLS_AND_GOES_ON
 
 
 @pytest.mark.parametrize(
     ("command", "arguments", "code", "has"), CASES, ids=[" ".join((each[0], *each[1])) for each in CASES]
 )
-@pytest.mark.usefixtures("pulled")
+@pytest.mark.usefixtures("pulled", "phone")
 def test_what_a_command_prints_is_what_its_schema_says(
     lived: Lived, command: str, arguments: Sequence[str], code: int, has: dict[str, Any]
 ) -> None:

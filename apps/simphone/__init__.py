@@ -1,0 +1,1 @@
+"""A simulated Android phone that a real adb connects to."""

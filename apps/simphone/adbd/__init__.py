@@ -1,0 +1,1 @@
+"""The device's end of ADB: what runs as `adbd` on a phone, over TCP."""

@@ -1,0 +1,49 @@
+"""Android's key codes by name."""
+
+from __future__ import annotations
+
+HOME, BACK, POWER, CLEAR, MENU, TAB, ENTER, DEL = 3, 4, 26, 28, 82, 61, 66, 67
+APP_SWITCH, WAKEUP, SLEEP, SOFT_SLEEP = 187, 224, 223, 276
+VOLUME_UP, VOLUME_DOWN = 24, 25
+CUT, COPY, PASTE = 277, 278, 279
+
+_NAMES = (
+    "UNKNOWN SOFT_LEFT SOFT_RIGHT HOME BACK CALL ENDCALL 0 1 2 3 4 5 6 7 8 9 STAR POUND DPAD_UP DPAD_DOWN "
+    "DPAD_LEFT DPAD_RIGHT DPAD_CENTER VOLUME_UP VOLUME_DOWN POWER CAMERA CLEAR A B C D E F G H I J K L M N O P Q R "
+    "S T U V W X Y Z COMMA PERIOD ALT_LEFT ALT_RIGHT SHIFT_LEFT SHIFT_RIGHT TAB SPACE SYM EXPLORER ENVELOPE ENTER "
+    "DEL GRAVE MINUS EQUALS LEFT_BRACKET RIGHT_BRACKET BACKSLASH SEMICOLON APOSTROPHE SLASH AT NUM HEADSETHOOK "
+    "FOCUS PLUS MENU NOTIFICATION SEARCH MEDIA_PLAY_PAUSE MEDIA_STOP MEDIA_NEXT MEDIA_PREVIOUS MEDIA_REWIND "
+    "MEDIA_FAST_FORWARD MUTE PAGE_UP PAGE_DOWN"
+).split()
+KEYCODES = {
+    **{name: code for code, name in enumerate(_NAMES)},
+    "ESCAPE": 111,
+    "FORWARD_DEL": 112,
+    "CTRL_LEFT": 113,
+    "CTRL_RIGHT": 114,
+    "CAPS_LOCK": 115,
+    "MOVE_HOME": 122,
+    "MOVE_END": 123,
+    "INSERT": 124,
+    "FORWARD": 125,
+    "MEDIA_PLAY": 126,
+    "MEDIA_PAUSE": 127,
+    "NUMPAD_ENTER": 160,
+    "VOLUME_MUTE": 164,
+    "APP_SWITCH": APP_SWITCH,
+    "BRIGHTNESS_DOWN": 220,
+    "BRIGHTNESS_UP": 221,
+    "SLEEP": SLEEP,
+    "WAKEUP": WAKEUP,
+    "SOFT_SLEEP": SOFT_SLEEP,
+    "CUT": CUT,
+    "COPY": COPY,
+    "PASTE": PASTE,
+}
+
+
+def keycode(text: str) -> int:
+    """By number or name, with or without KEYCODE_; 0 (which does nothing) for one that there is not."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    return KEYCODES.get(text.upper().removeprefix("KEYCODE_"), 0)

@@ -1,0 +1,1 @@
+"""The phone's screen: Chromium without a window, what is shown in it, and the touches it takes."""

@@ -1,0 +1,1 @@
+"""Where the phone's command lines run: apart from the host, or not at all."""

@@ -1,0 +1,1 @@
+"""The bridge to an Android phone: what its screen shows, and what can be done on it, over adb."""

@@ -1,0 +1,52 @@
+"""A simulated phone behind an adb server of the tests' own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from phone_lab import LAB, LAB_APP, START_S, OwnAdb, own_adb
+
+from gateway.phone import devices
+from gateway.phone.bridge import Bridge
+from gateway.phone.deadline import Deadline
+from gateway.phone.link import Link
+from simphone.background import PhoneThread
+from simphone.phone import PhoneOptions
+
+
+@pytest.fixture(scope="session")
+def adb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnAdb]:
+    with own_adb(tmp_path_factory.mktemp("adb-home")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def _phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PhoneThread]:
+    folder = tmp_path_factory.mktemp("phone")
+    with PhoneThread(PhoneOptions(folder=folder, clipper=True, apps=(str(LAB_APP),))) as started:
+        yield started
+
+
+@pytest.fixture
+def phone(_phone: PhoneThread) -> Iterator[PhoneThread]:
+    """As it was delivered: on its home screen, and without faults, also afterwards."""
+    _phone.faults.clear()
+    _phone.reset()
+    yield _phone
+    _phone.faults.clear()
+
+
+@pytest.fixture
+def bridge(phone: PhoneThread, adb: OwnAdb) -> Iterator[Bridge]:
+    devices.connect(adb.server, phone.serial, Deadline(START_S))
+    with Bridge(Link(adb.server, phone.serial), retry_delay=0.05) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lab(bridge: Bridge) -> Bridge:
+    """The bridge, with the laboratory in front: a page that keeps what is done to it."""
+    bridge.start_app(LAB)
+    bridge.settle()
+    return bridge

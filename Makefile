@@ -72,7 +72,8 @@ eval: $(VENV) ## Carry out the suite evals/turn.yaml with a local model, and jud
 	$(BIN)/echelon eval evals/turn.yaml --folder .bench/eval --yes
 
 .PHONY: bench
-bench: $(VENV) $(BENCH) ## Measure against bare litellm, LangGraph and SQLite
+bench: $(VENV) $(BENCH) ## Measure against bare litellm, LangGraph, SQLite and raw adb
+	@$(call debian,$(PHONE))
 	BENCH_PYTHON=.bench/venv/bin/python $(BIN)/python -m bench
 
 .PHONY: pins

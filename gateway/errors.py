@@ -270,9 +270,13 @@ class DeviceDenied(DeviceError):
 
 
 class ActionFailed(DeviceError):
-    """The device answered an action with an error: it was not performed."""
+    """The device answered an action with an error: it was not performed. `unknown`: it is too old for it."""
 
     kind = "action_failed"
+
+    def __init__(self, message: str, *, unknown: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.unknown = unknown
 
 
 class ScreenshotFailed(DeviceError):

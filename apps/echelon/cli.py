@@ -128,4 +128,6 @@ def _explain(invocation: Invocation, error: Exception, message: str, hint: str, 
 
 
 def _say(text: str) -> None:
-    click.echo(text, err=True)
+    from echelon.terminal import harmless
+
+    click.echo(harmless(text), err=True)

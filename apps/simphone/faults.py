@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
+from math import isfinite
 from threading import Lock
 
 FAULTS: Mapping[str, str] = {
@@ -53,8 +54,14 @@ class Fault:
     def __post_init__(self) -> None:
         if self.name not in FAULTS:
             raise ValueError(f"there is no fault {self.name!r}; there are: {', '.join(FAULTS)}")
+        for key, kind in _KEYS.items():
+            value = getattr(self, key)
+            if type(value) is not kind and not (kind is float and type(value) is int):
+                raise ValueError(f"{key} of {self.name} is {value!r}, which is no {kind.__name__}")
         if min(self.skip, self.times, self.seconds, self.bytes) < 0:
             raise ValueError(f"the numbers of {self.name} are not negative")
+        if not isfinite(self.seconds):
+            raise ValueError(f"the seconds of {self.name} are not finite")
 
     @classmethod
     def parse(cls, text: str) -> Fault:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DEFAULT = "localhost:5037"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 OLDEST = 36  # the third number of `adb version`: platform tools 24, 2016, as old as the shell's second protocol
+HANGS = "it may hang: see whether `adb devices` answers, else end it (adb kill-server); it is started again"
 START_S = 10.0
 POLL_S = 0.05
 _started: list[subprocess.Popen[bytes]] = []  # they go on after us; kept, so that nobody warns of them
@@ -48,7 +49,11 @@ class AdbServer:
 
     def version(self, deadline: Deadline) -> int:
         """41 for 1.0.41."""
-        return int(self._ask(self._connect(deadline), "host:version", ""), 16)
+        said = self._ask(self._connect(deadline), "host:version", "")
+        try:
+            return int(said, 16)
+        except ValueError as error:
+            raise self._stranger() from error
 
     def devices(self, deadline: Deadline) -> str:
         """As `adb devices -l` prints them, without the headline."""
@@ -101,7 +106,11 @@ class AdbServer:
         except ValueError as error:
             raise self._stranger() from error
         except (OSError, EOFError) as error:
-            raise trouble.lost(serial or "the adb server", error) from error
+            if serial:
+                raise trouble.lost(serial, error) from error
+            problem = trouble.lost(f"the adb server at {self.address}", error)
+            problem.hint = HANGS
+            raise problem from error
         finally:
             connection.close()
 
@@ -124,8 +133,7 @@ class AdbServer:
         try:
             yield
         except TimeoutError as error:
-            hint = "it may hang: look at it with `adb devices`"
-            raise DeviceTimeout(f"the adb server at {self.address}: {error}", performed=False, hint=hint) from error
+            raise DeviceTimeout(f"the adb server at {self.address}: {error}", performed=False, hint=HANGS) from error
         except OSError as error:
             hint = "set device.adb_server, or start one there"
             raise AdbMissing(f"no adb server answers at {self.address}: {error}", hint=hint) from error

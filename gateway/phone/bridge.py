@@ -32,7 +32,7 @@ CHOOSE_S = 30.0
 READ_S = 15.0
 OBSERVE_S = 45.0  # uiautomator alone may wait 10 s for the screen to come to rest, and is asked three times
 ACT_S = 20.0
-TYPE_S = 60.0
+TYPE_S, LETTER_S = 60.0, 0.05  # `input text` may take 10 ms for each
 INSTALL_S = 180.0
 
 LONG_PRESS_MS = 1000  # Android's own is 400 to 500
@@ -128,7 +128,7 @@ class Bridge:
 
     def settle(self, longest_s: float = settle.LONGEST_S, deadline_s: float | None = None) -> Settled:
         """Wait until the screen has come to rest, for `longest_s` at most."""
-        with self._alone("settle", deadline_s or longest_s + READ_S) as deadline:
+        with self._alone("settle", longest_s + READ_S if deadline_s is None else deadline_s) as deadline:
             return settle.settle(self._sight.look, deadline, longest_s)
 
     def healthy(self, deadline_s: float = READ_S) -> bool:
@@ -156,8 +156,11 @@ class Bridge:
         if isinstance(action, actions.Wait):
             time.sleep(action.seconds)
             return ActionResult((), f"waited {action.seconds:g} s")
-        typing = isinstance(action, actions.Type | actions.Clear)
-        with self._alone(action.action, deadline_s or (TYPE_S if typing else ACT_S)) as deadline:
+        if deadline_s is None:
+            letters = len(action.text) if isinstance(action, actions.Type) else 0
+            typing = isinstance(action, actions.Type | actions.Clear)
+            deadline_s = TYPE_S + letters * LETTER_S if typing else ACT_S
+        with self._alone(action.action, deadline_s) as deadline:
             if isinstance(action, actions.Type):
                 return _typed(self._text.type(action.text, deadline))
             if isinstance(action, actions.Clear):
@@ -246,7 +249,10 @@ class Bridge:
         else:
             try:
                 return self._do(f"input draganddrop {places} {DRAG_MS}", touched, deadline)
-            except ActionFailed:  # Android 6 and earlier
+            except ActionFailed as error:
+                if not error.unknown:
+                    raise
+                # Android 6 and earlier
                 line = f"input swipe {places} {SLOW_SWIPE_MS}"
         return self._do(line, touched, deadline)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 from typing import Any
 
@@ -9,21 +10,28 @@ from adbutils import AdbConnection  # type: ignore[import-untyped]
 
 from gateway.phone.deadline import Deadline
 
+GLANCE_S = 0.25  # so soon it is seen that the deadline was cancelled
+
 
 class DeadlineSocket(socket.socket):
     """Its timeout is what is left of the deadline: one for each read would let a device drip on for ever."""
 
     deadline: Deadline
 
-    def hurry(self) -> None:
-        """Set what is left. Raises TimeoutError."""
+    def hurry(self, longest_s: float = math.inf) -> None:
+        """Set what is left, or less. Raises TimeoutError."""
         if (left := self.deadline.remaining) <= 0:
             raise TimeoutError(f"not done within {self.deadline.seconds:g} s")
-        self.settimeout(left)
+        self.settimeout(min(left, longest_s))
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        self.hurry()
-        return super().recv(size, flags)
+        while True:
+            self.hurry(GLANCE_S)
+            try:
+                return super().recv(size, flags)
+            except TimeoutError:
+                if self.deadline.passed:
+                    raise
 
     def send(self, data: Any, flags: int = 0, /) -> int:
         """All of it: a socket with a timeout sends less where its buffer is full, which adbutils does not look at."""

@@ -70,4 +70,4 @@ def without_covered(items: Sequence[Item], scrims: Sequence[Scrim]) -> list[Item
 def _under(item: Item, scrim: Scrim) -> bool:
     if item.last >= scrim.order or item.bounds.covered_by(scrim.bounds) < COVERED:
         return False
-    return item.acts or not scrim.bare
+    return item.acts or item.role == "list" or not scrim.bare

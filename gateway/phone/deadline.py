@@ -12,15 +12,17 @@ class Deadline:
     """A moment, so many seconds from now; `what` is to be done by then. What is done in several steps passes it on to
     each of them."""
 
-    def __init__(self, seconds: float, what: str = "the call") -> None:
+    def __init__(self, seconds: float, what: str = "the call", *, outer: Deadline | None = None) -> None:
         self.seconds = seconds
         self.what = what
         self._end = time.monotonic() + seconds
+        self._outer = outer
 
     @property
     def remaining(self) -> float:
         """Seconds; below zero once it has passed."""
-        return self._end - time.monotonic()
+        own = self._end - time.monotonic()
+        return own if self._outer is None else min(own, self._outer.remaining)
 
     @property
     def passed(self) -> bool:
@@ -38,7 +40,11 @@ class Deadline:
 
     def within(self, seconds: float) -> Self:
         """One that is this many seconds away, or as near as this one. Raises DeviceTimeout."""
-        return type(self)(min(seconds, self.left()), self.what)
+        return type(self)(min(seconds, self.left()), self.what, outer=self)
+
+    def cancel(self) -> None:
+        """Let it have passed, also for who waits by one within it: nobody wants what it is for any more."""
+        self._end = float("-inf")
 
     def pause(self, seconds: float) -> None:
         """Wait; DeviceTimeout at once where the deadline would pass meanwhile."""

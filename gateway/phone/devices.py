@@ -119,12 +119,12 @@ def connect(server: AdbServer, address: str, deadline: Deadline) -> Device:
             problem = unusable(address, state)
         except DeviceError as error:
             problem = error
-        if again:
+        if authorising.passed:
+            raise problem
+        if again or isinstance(problem, NoDevice):  # which was cut off as soon as it was connected
             again = False
             server.disconnect(address, deadline)
             _connected(server, address, deadline)
-        elif authorising.passed:
-            raise problem
         deadline.pause(BACKOFF_S)
     found = listed(server, deadline)
     return _usable(_of(found, address), found, address)
@@ -133,7 +133,7 @@ def connect(server: AdbServer, address: str, deadline: Deadline) -> Device:
 def reconnect(server: AdbServer, serial: str, deadline: Deadline, limit_s: float = RECONNECT_S) -> None:
     """Get a lost device back: look and try ever less often, for so many seconds in all. Raises the last error, as
     DeviceLost with `performed` False."""
-    until = Deadline(min(limit_s, deadline.left()))
+    until = deadline.within(limit_s)
     backoff = BACKOFF_S
     while True:
         try:

@@ -9,7 +9,7 @@ from gateway.phone.covering import Item, without_covered
 from gateway.phone.element import Bounds, Element
 from gateway.phone.harmless import harmless
 from gateway.phone.hierarchy import Hierarchy, Node
-from gateway.phone.labels import named_by_texts_within
+from gateway.phone.labels import named_by_texts_within, without_repeated_labels
 from gateway.phone.listing import listing
 from gateway.phone.reading_order import in_reading_order
 from gateway.phone.window import Window
@@ -43,7 +43,8 @@ def elements_of(hierarchy: Hierarchy, size: tuple[int, int]) -> tuple[Element, .
         bounds = root.bounds.within(screen)
         bounds = bounds if bounds.area else screen  # a root that does not tell where it is
         window = Window(screen, bounds, order, right_to_left=right_to_left)
-        items = without_covered(named_by_texts_within(window.read(root, screen)), window.scrims)
+        items = named_by_texts_within(window.read(root, screen))
+        items = without_repeated_labels(without_covered(items, window.scrims))
         order = window.order
         if not items:
             continue

@@ -19,6 +19,7 @@ from gateway.errors import DeviceError
 from gateway.phone import trouble
 from gateway.phone.adb import AdbServer
 from gateway.phone.deadline import Deadline
+from gateway.phone.harmless import harmless
 
 if TYPE_CHECKING:
     from gateway.phone.connection import Connection
@@ -82,9 +83,9 @@ class Link:
                 part = data[at : at + SYNC_CHUNK]
                 connection.send(b"DATA" + struct.pack("<I", len(part)) + part)
             connection.send(b"DONE" + struct.pack("<I", int(time.time())))
-            kind, length = struct.unpack("<4sI", connection.read_exact(8))
+            kind, length = struct.unpack("<4sI", connection.read(8))
             if kind != b"OKAY":
-                said = connection.read_exact(min(length, 1 << 16)).decode(errors="replace")
+                said = harmless(connection.read(min(length, 1 << 16)).decode(errors="replace"))
                 raise DeviceError(f"{path} cannot be written: {said}", hint="free some storage on the phone")
 
     def state(self, deadline: Deadline) -> str:

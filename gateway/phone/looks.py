@@ -13,6 +13,7 @@ from gateway.phone.deadline import Deadline
 Way = Callable[[Deadline], Hashable]
 LIST_GAIN = 2  # times: what moves within a picture is not in a list, so that a list must be so much cheaper
 DIGEST = re.compile(r"[0-9a-f]{32}\b")
+NOTHING = hashlib.md5(usedforsecurity=False).hexdigest()  # of a `screencap` that printed none
 
 
 class Looks:
@@ -44,7 +45,7 @@ class Looks:
 
     def _digest(self, deadline: Deadline) -> Hashable:
         found = DIGEST.match(self._calls.query("screencap | md5sum", deadline))
-        return found[0] if found else object()
+        return found[0] if found and found[0] != NOTHING else object()
 
     def _picture(self, deadline: Deadline) -> Hashable:
         return hashlib.blake2b(self._screenshot(deadline)).hexdigest()

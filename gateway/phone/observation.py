@@ -11,8 +11,10 @@ from gateway.phone.state_id import StateId
 @dataclass(frozen=True)
 class Observation:
     """`size` is width and height in pixels as the screen is held, `rotation` 0..3 times 90 degrees. `png` and
-    `elements` are None where they were not asked for; `elements` too where no hierarchy could be had, then
-    `unreadable` says why. `secure`: the picture is black although the screen is on, for what is shown forbids pictures.
+    `elements` are None where they were not asked for. Where the device gives no hierarchy, as `unreadable` says then,
+    or where that tells nothing of the content, `elements` are, `from_picture`, what was read there; where that cannot
+    be, `unreadable` says why, too, and without a hierarchy they are None.
+    `secure`: the picture is black although the screen is on, for what is shown forbids pictures.
     `screen_on` and `locked` are None where nothing made it worth asking. `at` is in seconds since the epoch."""
 
     size: tuple[int, int]
@@ -23,6 +25,7 @@ class Observation:
     elements: tuple[Element, ...] | None
     state_id: StateId | None
     unreadable: str = ""
+    from_picture: bool = False
     secure: bool = False
     screen_on: bool | None = None
     locked: bool | None = None

@@ -24,7 +24,7 @@ class Settled:
 def settle(look: Callable[[Deadline], Hashable], deadline: Deadline, longest_s: float = LONGEST_S) -> Settled:
     """Look until two looks in succession are equal, for `longest_s` seconds at most."""
     began = time.monotonic()
-    until = Deadline(min(longest_s, deadline.left()))
+    until = deadline.within(longest_s)
     pause, looks, last = BETWEEN_S, 1, look(deadline)
     while True:
         stable = False

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway.errors import ActionFailed, DeviceError, HierarchyUnreadable, TextNotTyped
-from gateway.phone.calls import Calls
+from gateway.phone.calls import LOOK, Calls
 from gateway.phone.deadline import Deadline
 from gateway.phone.field import Field, focused, matches
+from gateway.phone.harmless import harmless
 from gateway.phone.hierarchy import Hierarchy
 from gateway.phone.reading.input_method import input_method_of, input_methods_of, was_chosen
 from gateway.phone.reading.packages import packages_of
@@ -31,7 +32,7 @@ INSTALL = (
     "(github.com/senzhk/ADBKeyBoard), then: adb shell ime enable com.android.adbkeyboard/.AdbIME"
 )
 PIECE = 200  # characters at a time: `input` takes long for more
-B64_PIECE = 700  # characters, at most 2,800 bytes: what a line of the shell surely takes
+B64_PIECE = 700  # characters, at most 3,800 bytes as base64 or quoted: what a line of the shell surely takes
 CHOSEN_S = 3.0  # an input method that was chosen has to come up
 READ_BACK_S = 3.0
 AGAIN_S = 0.25
@@ -63,6 +64,8 @@ class TextInput:
 
     def type(self, text: str, deadline: Deadline) -> Typed:
         """Type it, each part at most once. Raises TextNotTyped where no way is open or no field has the focus."""
+        if "\0" in text:  # it would end the line that the shell reads
+            raise TextNotTyped("the text has a NUL character in it", hint="type it without")
         self.restore(deadline)
         before = self._field(deadline)
         way = self._way(text, deadline)
@@ -84,7 +87,10 @@ class TextInput:
         try:
             self._calls.act(f"input keycombination {CTRL_A}", deadline)
             self._calls.act(f"input keyevent {KEY_DELETE}", deadline)
-        except ActionFailed:  # Android 11 and earlier
+        except ActionFailed as error:
+            if not error.unknown:
+                raise
+            # Android 11 and earlier
             self._delete(len(before.text) if before else KEYS, deadline)
         left = self._after(deadline, lambda now: not now.text)
         if left is not None and left.text:  # a field that does not know Ctrl and A
@@ -134,10 +140,21 @@ class TextInput:
     def _paste(self, text: str, deadline: Deadline) -> None:
         with suppress(ActionFailed):  # where it runs already, or may not run in the background, the next call tells
             self._calls.act(f"am startservice -n {CLIPPER}/.ClipboardService", deadline)
-        done = self._calls.act(f"am broadcast -a clipper.set -e text {shlex.quote(text)}", deadline)
+        pasted = False
+        for at in range(0, len(text), B64_PIECE):
+            try:
+                self._paste_piece(text[at : at + B64_PIECE], deadline)
+            except DeviceError as error:
+                if pasted:
+                    error.performed, error.hint = None, LOOK
+                raise
+            pasted = True
+
+    def _paste_piece(self, piece: str, deadline: Deadline) -> None:
+        done = self._calls.act(f"am broadcast -a clipper.set -e text {shlex.quote(piece)}", deadline)
         if "result=-1" not in done.text:
             raise TextNotTyped(
-                f"{CLIPPER} did not set the clipboard: {done.text.strip()[:200]}",
+                f"{CLIPPER} did not set the clipboard: {harmless(done.text, 200)}",
                 hint=f"open that app once and leave it in front, or: {INSTALL}",
             )
         self._calls.act(f"input keyevent {KEY_PASTE}", deadline)

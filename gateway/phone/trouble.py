@@ -38,7 +38,7 @@ LENGTH = 200  # characters of what is quoted
 def from_server(said: str, serial: str, *, performed: bool | None = False) -> DeviceError:
     """The error that the adb server's refusal stands for; `said` is its own text, without "error:"."""
     words = said.lower()
-    line = said.strip().partition("\n")[0]
+    line = harmless(said.strip().partition("\n")[0], LENGTH)
     if "unauthorized" in words or "authorizing" in words or "failed to authenticate" in words:
         return DeviceUnauthorized(f"{serial or 'the device'} has not allowed this computer", hint=ALLOW)
     if "more than one" in words:
@@ -83,7 +83,7 @@ def from_output(command: str, out: bytes, err: bytes, code: int) -> DeviceError 
     if failure.reason == "denied":
         hint = INPUT if name.startswith("input ") else ""
         return DeviceDenied(f"the phone does not allow `{name}`: {failure.said}", hint=hint)
-    return ActionFailed(f"`{name}` failed: {failure.said}")
+    return ActionFailed(f"`{name}` failed: {failure.said}", unknown=failure.reason == "unknown")
 
 
 def _line(said: str, found: re.Match[str]) -> str:

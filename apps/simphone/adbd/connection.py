@@ -24,6 +24,7 @@ from simphone.adbd.packets import (
 from simphone.adbd.stream import Stream
 from simphone.faults import Faults
 
+MAX_STREAMS = 200  # at once: each may need a process and several descriptors
 Service = Callable[[Stream], Awaitable[None]]
 _log = logging.getLogger(__name__)
 
@@ -152,7 +153,7 @@ class Connection:
     def _open(self, packet: Packet) -> None:
         name = packet.data.rstrip(b"\0").decode("utf-8", "surrogateescape")
         service = self._service(name)
-        if service is None or not packet.arg0:
+        if service is None or not packet.arg0 or len(self._tasks) >= MAX_STREAMS:  # a task goes on after its stream
             self.reply(Packet(CLSE, 0, packet.arg0))
             return
         local = self._last = self._last % 0xFFFFFFFF + 1

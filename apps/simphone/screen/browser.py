@@ -108,6 +108,8 @@ class Browser:
 
     async def start(self) -> None:
         """Raises BrowserMissing."""
+        for each in self._folder.glob(".browser-*"):  # of one that was killed together with its supervisor
+            shutil.rmtree(each, ignore_errors=True)
         try:
             try:
                 await self._launch()
@@ -132,6 +134,8 @@ class Browser:
             with suppress(asyncio.CancelledError):
                 await self._reviving
         await self._end()
+        self._failure = BrowserMissing("the browser has been stopped")  # for those who wait for it to come back
+        self._ready.set()
 
     async def call(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """A call to the page. Raises CallFailed, or BrowserGone when the browser ended before it answered: it is being

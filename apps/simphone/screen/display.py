@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from simphone.screen import keys, picture
-from simphone.screen.browser import Browser
-from simphone.screen.devtools import BrowserGone
+from simphone.screen.browser import ANSWER_S, Browser
+from simphone.screen.devtools import BrowserGone, CallFailed
 from simphone.screen.touch import PIXELS, Touch
 from simphone.screen.web import Web
 
@@ -32,6 +32,7 @@ NATURAL = (1080, 2400)  # pixels
 DENSITY = 160 * PIXELS  # dots per inch, as Android counts them
 TIME = datetime(2026, 3, 2, 10, 0)  # stands still, so that two pictures of the same state are equal
 _DOCUMENT = Path(__file__).parent / "pages" / "document.js"
+_WHOLE = "Boolean(window.system && ['windows', 'recents', 'sheets'].every((each) => document.getElementById(each)))"
 _SLOP = 8 * PIXELS  # pixels: a finger that moves less does not move
 _LONG_MS = 400  # Android's long press; a page's browser waits a little longer
 _LONGER_MS = 600
@@ -69,6 +70,7 @@ class Display:
         self._browser.on_event = self._event
         self._touch = Touch(self._browser)
         self._input = asyncio.Lock()
+        self._acting: set[asyncio.Future[None]] = set()
         self._windows: dict[str, dict[str, Any]] = {}
         self._front: str | None = None
         self._launcher: Sequence[LauncherEntry] = ()
@@ -76,6 +78,7 @@ class Display:
         self._time: datetime | None = TIME
         self._dark = False
         self._animated = False
+        self._preparing = False  # also after it failed
         self.on = True
         self.rotation = 0  # quarter turns
         self.keyboard_allowed = True
@@ -99,6 +102,11 @@ class Display:
         """A PNG of the whole screen."""
         if not self.on:
             return picture.black(*self.size)
+        taken = asyncio.ensure_future(self._picture())
+        taken.add_done_callback(lambda done: done.cancelled() or done.exception())  # also of one that nobody waits for
+        return await asyncio.shield(taken)  # of one that is not waited for the browser would keep the scale
+
+    async def _picture(self) -> bytes:
         asked = {"format": "png", "optimizeForSpeed": True}
         async with self._input:  # the browser scales the page for a picture: a touch meanwhile would go astray
             try:
@@ -274,6 +282,12 @@ class Display:
         if not self.on:
             action.close()
             return
+        acting = asyncio.ensure_future(self._acted(action))
+        self._acting.add(acting)
+        acting.add_done_callback(self._acting.discard)
+        await asyncio.shield(acting)  # a finger that is down comes up again, though nobody waits for it any more
+
+    async def _acted(self, action: Any) -> None:
         async with self._input:
             try:
                 await self._browser.ready()
@@ -294,20 +308,33 @@ class Display:
 
     async def _read(self, expression: str) -> Any:
         try:
-            return await self._browser.evaluate(expression)
+            return await self._asked(expression)
         except BrowserGone:
-            return await self._browser.evaluate(expression)
+            return await self._asked(expression)
 
     async def _do(self, method: str, *arguments: Any) -> Any:
         """A browser that ends meanwhile is prepared with the same state."""
         try:
-            return await self._browser.evaluate(_call(method, *arguments))
+            return await self._asked(_call(method, *arguments))
         except BrowserGone:
             await self._browser.ready()
             return None
 
+    async def _asked(self, expression: str) -> Any:
+        try:
+            return await self._browser.evaluate(expression)
+        except CallFailed:
+            if await self._browser.evaluate(_WHOLE):
+                raise
+            self._browser.revive()
+            raise BrowserGone("a page has taken that of the phone apart: it is started anew") from None
+
     async def _prepare(self, browser: Browser) -> None:
-        """A new browser shows what the last one showed."""
+        """A new browser shows what the last one showed; a window whose page did not load again is empty."""
+        if self._preparing:
+            for each in self._windows.values():
+                each["url"] = "about:blank"
+        self._preparing = True
         for method, params in (
             ("Page.enable", {}),
             ("Runtime.enable", {}),
@@ -335,7 +362,12 @@ class Display:
             _call("front", self._front, None, False),
         ]
         for expression in shown:
-            await browser.evaluate_now(expression)
+            try:
+                async with asyncio.timeout(ANSWER_S):
+                    await browser.evaluate_now(expression)
+            except TimeoutError:
+                raise BrowserGone(f"a page has not loaded in {ANSWER_S:.0f} s") from None
+        self._preparing = False
 
     def _metrics(self) -> dict[str, Any]:
         width, height = self.size

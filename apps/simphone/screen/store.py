@@ -25,11 +25,13 @@ class AppStore:
         return self.folder / f"{package}{suffix}"
 
     def load(self, package: str) -> dict[str, Any]:
-        try:
-            state: dict[str, Any] = json.loads(self._path(package, ".json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return copy.deepcopy(dict(self.initial.get(package, {})))
-        return state
+        """The initial state where there is none, or where it cannot be read."""
+        path = self._path(package, ".json")
+        with suppress(FileNotFoundError, ValueError):
+            state = json.loads(path.read_bytes())
+            if isinstance(state, dict):
+                return state
+        return copy.deepcopy(dict(self.initial.get(package, {})))
 
     def save(self, package: str, state: Mapping[str, Any]) -> None:
         path = self._path(package, ".json")
@@ -37,7 +39,7 @@ class AppStore:
         handle, name = tempfile.mkstemp(dir=self.folder, prefix=".state-")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(state, file, ensure_ascii=False)
+                json.dump(state, file, ensure_ascii=False, allow_nan=False)
             os.replace(name, path)
         except BaseException:
             with suppress(FileNotFoundError):
@@ -54,9 +56,10 @@ class AppStore:
 
     def append(self, package: str, kind: str, data: Any) -> None:
         path = self._path(package, ".log.jsonl")
+        entry = json.dumps({"kind": kind, "data": data}, ensure_ascii=False, allow_nan=False).encode()
         self.folder.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"kind": kind, "data": data}, ensure_ascii=False) + "\n")
+        with path.open("ab") as file:
+            file.write(entry + b"\n")
 
     def clear(self, package: str) -> None:
         """As a fresh installation: the initial state and an empty record."""

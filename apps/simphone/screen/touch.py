@@ -52,7 +52,7 @@ class Touch:
             await asyncio.sleep(_HOLD_S)
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        if (distance := math.hypot(x2 - x1, y2 - y1)) < _SLOP:
+        if 0 < (distance := math.hypot(x2 - x1, y2 - y1)) < _SLOP:
             away = _SLOP / distance
             await self._finger("touchMove", x1 + (x2 - x1) * away, y1 + (y2 - y1) * away)
         moves = []

@@ -106,18 +106,21 @@ class Web:
             self._runner = None
 
     def _own_callers_only(self) -> Middleware:
-        """Pages of other sites in somebody's browser reach loopback too: by a name of theirs, or across origins."""
+        """Pages of other sites in somebody's browser reach loopback too: by a name of theirs, across origins, or with
+        the phone's pages as frames, for touches that are meant for something else."""
         from aiohttp import web
 
         @web.middleware
         async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-            own = self.url.removeprefix("http://")
-            if request.host not in (own, own.replace("127.0.0.1", "localhost")):
+            own = self.url, self.url.replace("127.0.0.1", "localhost")
+            if f"http://{request.host}" not in own:
                 raise web.HTTPForbidden(text="this server answers only under its own address")
             if request.headers.get("Origin", self.url) != self.url:
                 raise web.HTTPForbidden(text="this server answers only its own pages")
             try:
-                return await handler(request)
+                answer = await handler(request)
+                answer.headers["Content-Security-Policy"] = f"frame-ancestors {' '.join(own)}"
+                return answer
             except ValueError as problem:  # a body that is not JSON, a name that is no package
                 raise web.HTTPBadRequest(text=str(problem)) from problem
 
@@ -192,7 +195,7 @@ class Web:
 
         wanted = await _object(request)
         try:
-            fault = Fault.parse(wanted["fault"]) if "fault" in wanted else Fault(**wanted)
+            fault = Fault.parse(str(wanted["fault"])) if "fault" in wanted else Fault(**wanted)
         except (TypeError, ValueError) as problem:
             raise web.HTTPBadRequest(text=str(problem)) from problem
         self._controlled().faults.add(fault)

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -54,7 +53,7 @@ class Container:
     def __init__(self, files: DeviceFiles, names: Iterable[str]) -> None:
         self._files = files
         self._names = frozenset(names)
-        self._folder = Path(tempfile.mkdtemp(prefix="simphone-"))
+        self._folder = files.root / ".container"  # what a killed phone left is found there by the next one
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -88,6 +87,8 @@ class Container:
 
     def _furnish(self, shell: str, python: str) -> None:
         """The folders that become /system, /etc and /dev/socket inside."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(mode=0o700)
         programs, library = self._folder / "system" / "bin", self._folder / "system" / "lib"
         for each in (programs, library, self._folder / "etc", self._folder / "socket"):
             each.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +27,12 @@ class ShimServer:
 
     async def start(self) -> None:
         self._path.unlink(missing_ok=True)
-        self._server = await asyncio.start_unix_server(self._connected, self._path)
+        folder = os.open(self._path.parent, os.O_PATH | os.O_DIRECTORY)
+        try:  # by its descriptor: the name of a socket has at most 107 bytes
+            short = f"/proc/self/fd/{folder}/{self._path.name}"
+            self._server = await asyncio.start_unix_server(self._connected, short)
+        finally:
+            os.close(folder)
 
     async def stop(self) -> None:
         if self._server:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import re
+import shutil
 import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,6 +20,8 @@ from simphone.system.manifest import Manifest
 
 MANIFEST = "manifest.json"
 _LARGEST = 256 << 20  # bytes of a package file's contents
+_LARGEST_MANIFEST = 4 << 20  # bytes
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
 _SOURCES = ("http://", "https://")
 
 
@@ -62,16 +67,26 @@ def unpack(data: bytes, folder: Path) -> None:
         if sum(each.file_size for each in archive.infolist()) > _LARGEST:
             raise AppUnusable(f"the package holds more than {_LARGEST >> 20} MiB")
         folder.mkdir(parents=True)
-        archive.extractall(folder)
+        try:
+            archive.extractall(folder)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, _DAMAGED):
+                raise AppUnusable(f"it cannot be unpacked: {error}") from None
+            raise
 
 
 def peek(data: bytes) -> Manifest:
     """The manifest in a package file. Raises AppUnusable."""
     with _opened(data) as archive:
         try:
+            if archive.getinfo(MANIFEST).file_size > _LARGEST_MANIFEST:
+                raise AppUnusable(f"{MANIFEST} has more than {_LARGEST_MANIFEST >> 20} MiB")
             return _manifest(archive.read(MANIFEST))
         except KeyError:
             raise AppUnusable(f"the package has no {MANIFEST}") from None
+        except _DAMAGED as error:
+            raise AppUnusable(f"{MANIFEST} cannot be unpacked: {error}") from None
 
 
 def pack(folder: Path, file: Path) -> Manifest:
@@ -103,7 +118,7 @@ def _manifest(text: bytes) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         raise AppUnusable(f"{MANIFEST}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AppUnusable(f"{MANIFEST} is not JSON: {error}") from None
 
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 STATES = "device|offline|unauthorized|authorizing|connecting|recovery|rescue|sideload|bootloader|host|no permissions"
+SEEN = r"[^\s\x00-\x1f\x7f-\x9f]"  # what a device says of itself may be meant for the terminal
 # A serial that mDNS made may have ` (2)` in it. Messages of the server that land in the list begin otherwise.
 LINE = re.compile(
-    r"^(?P<serial>\S*[^\s:](?: \(\d+\)\S*)?)[ \t]+"
+    rf"^(?P<serial>{SEEN}*(?!:){SEEN}(?: \(\d+\){SEEN}*)?)[ \t]+"
     rf"(?P<state>{STATES})(?: *[(;].*?)?(?P<details>(?: +\w+:\S*)*)[ \t]*$",
     re.MULTILINE,
 )
-DETAIL = re.compile(r"(\w+):(\S*)")
+DETAIL = re.compile(rf"(\w+):({SEEN}*)")
 
 
 @dataclass(frozen=True, slots=True)

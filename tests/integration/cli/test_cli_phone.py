@@ -116,3 +116,11 @@ def test_the_doctor_of_all_starts_no_server(adb: FakeAdb, cli: Cli) -> None:
     adb.close()
     checks = {each["name"]: each for each in json.loads(cli("doctor", "--json").stdout)}
     assert "no server runs" in checks["adb"]["detail"] or checks["adb"]["status"] == "warn"
+
+
+def test_what_the_server_says_cannot_command_the_terminal(adb: FakeAdb, mai_phone: Told) -> None:
+    adb.answers["host:devices-l"] = lambda stream: stream.fail("oops \x1b]0;title\x07\x1b[2J")
+    code, _, err = mai_phone("devices")
+    assert code == 4
+    assert "oops" in err
+    assert not {"\x1b", "\x07"} & set(err)

@@ -48,5 +48,4 @@ def bridge(phone: PhoneThread, adb: OwnAdb) -> Iterator[Bridge]:
 def lab(bridge: Bridge) -> Bridge:
     """The bridge, with the laboratory in front: a page that keeps what is done to it."""
     bridge.start_app(LAB)
-    bridge.settle()
     return bridge

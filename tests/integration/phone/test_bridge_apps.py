@@ -126,9 +126,9 @@ def test_a_full_phone_says_so(clean: Bridge, phone: PhoneThread, tmp_path: Path)
 
 
 def test_no_file_is_left_on_the_phone(clean: Bridge, phone: PhoneThread, tmp_path: Path) -> None:
-    clean.install(packed(tmp_path))
-
     async def names(it: object) -> list[str]:
-        return [each.name for each in it.files.host("/data/local/tmp").iterdir()]  # type: ignore[attr-defined]
+        return sorted(each.name for each in it.files.host("/data/local/tmp").iterdir())  # type: ignore[attr-defined]
 
-    assert not any("echelon" in each for each in phone.call(names))
+    before = phone.call(names)
+    clean.install(packed(tmp_path))
+    assert phone.call(names) == before

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -140,3 +141,21 @@ def _running(mark: str) -> int:
         except OSError:
             continue
     return count
+
+
+async def test_a_phone_that_was_killed_leaves_nothing_beside_its_folder(tmp_path: Path) -> None:
+    phone = tmp_path / ("a-folder-whose-name-is-longer-than-a-socket-may-have-" * 3)
+    left = phone / ".container/system/bin/left"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    before = set(Path(tempfile.gettempdir()).glob("simphone-*"))
+    async with device(phone) as lab, Computer(lab.port) as computer:
+        assert await computer.run("ls /system/bin/left /.container; input tap 1 2 | cat") == (
+            0,
+            b"",
+            b"ls: cannot access '/system/bin/left': No such file or directory\n"
+            b"ls: cannot access '/.container': No such file or directory\n",
+        )
+        assert lab.commands.calls == [["input", "tap", "1", "2"]]
+        assert not set(Path(tempfile.gettempdir()).glob("simphone-*")) - before
+    assert not (phone / ".container").exists()

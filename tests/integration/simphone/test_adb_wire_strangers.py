@@ -15,6 +15,8 @@ from adb_wire import Computer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simphone.adbd import connection
+
 
 @pytest.fixture
 async def lab(tmp_path: Path) -> AsyncIterator[Lab]:
@@ -73,6 +75,19 @@ async def test_packets_for_streams_that_there_are_not_are_passed_over(lab: Lab) 
             computer.send(command, 99, held.remote, b"x")
         computer.send(b"WHAT", 1, 2)
         assert await held.rest() == PICTURE
+
+
+async def test_streams_without_number_are_refused_and_others_served(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "MAX_STREAMS", 3)
+    async with Computer(lab.port) as computer, Computer(lab.port) as other:
+        held = [await computer.open("shell:logcat") for _ in range(3)]
+        with pytest.raises(ConnectionRefusedError):
+            await computer.open("shell:echo on")
+        assert await other.ask("shell:echo on") == b"on\n"
+        held[0].close()
+        await held[0].rest()
+        await lab.commands.ended.wait()
+        assert await computer.ask("shell:echo on") == b"on\n"
 
 
 packets = st.tuples(

@@ -104,6 +104,15 @@ async def test_a_browser_that_cannot_be_started_again_fails_every_call(
                 await call()
 
 
+async def test_what_is_under_way_when_it_stops_fails_and_does_not_hang(tmp_path: Path) -> None:
+    async with lab_in(tmp_path) as lab:
+        await lab.show('<button id="b">Go</button>')
+        press = asyncio.ensure_future(lab.display.long_press(100, 150, 2000))
+        await lab.display.state()
+    with pytest.raises(BrowserMissing, match="has been stopped"):
+        await press
+
+
 async def test_two_phones_side_by_side_know_nothing_of_each_other(tmp_path: Path) -> None:
     async with lab_in(tmp_path / "a") as first, lab_in(tmp_path / "b") as second:
         await asyncio.gather(first.show("<p>First</p>"), second.show("<p>Second</p>"))

@@ -240,3 +240,35 @@ async def test_a_page_of_five_thousand_elements_is_one_answer(lab: Lab) -> None:
     assert await lab.value("document.querySelectorAll('*').length") > 5000
     seen = [each for each in await lab.nodes() if each.id.startswith("r")]
     assert seen and all(isinstance(each, Node) and each.is_("clickable") for each in seen)
+
+
+BELOW = """<main id="list" style="height:300px;overflow:auto"><p style="height:900px">Below</p></main>
+  <button id="below">Below</button>"""
+
+
+@pytest.mark.parametrize(
+    "dialog",
+    [
+        '<dialog id="d"><h2>Filter</h2><button id="apply">Apply</button></dialog><script>d.showModal()</script>',
+        '<div id="d" role="dialog" aria-modal="true" style="position:fixed;left:30px;top:500px;width:300px;'
+        'height:100px;background:#fff"><h2>Filter</h2><button id="apply">Apply</button></div>',
+    ],
+)
+async def test_a_modal_dialog_of_a_page_is_the_window(lab: Lab, dialog: str) -> None:
+    await lab.show(BELOW + dialog)
+    nodes = await lab.nodes()
+    box = await lab.value("(({left, top, right, bottom}) => [left, top, right, bottom])(d.getBoundingClientRect())")
+    left, top, right, bottom = (round(each * 3) for each in box)
+    assert nodes[0].bounds == nodes[1].bounds == (left, 72 + top, right, 72 + bottom)
+    assert [each.text for each in nodes if each.text] == ["Filter", "Apply"]
+    assert not any(each.is_("scrollable") for each in nodes)
+
+
+async def test_a_modal_dialog_that_is_closed_or_not_seen_is_none(lab: Lab) -> None:
+    await lab.show(
+        BELOW + '<dialog id="d">Filter</dialog><div aria-modal="true" style="display:none">No</div>'
+        '<div aria-modal="true" style="position:absolute;left:-900px">Beside</div>'
+        "<script>d.showModal(); d.close()</script>"
+    )
+    assert (await lab.nodes())[1].bounds == (0, 72, 1080, 2256)
+    assert (await lab.node("list")).is_("scrollable")

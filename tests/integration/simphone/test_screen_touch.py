@@ -227,6 +227,22 @@ async def test_a_picture_taken_meanwhile_does_not_lead_a_touch_astray(lab: Lab) 
     assert await lab.value("hits") == 5
 
 
+async def test_a_swipe_that_nobody_waits_for_any_more_ends_all_the_same(lab: Lab) -> None:
+    await lab.show(HEARD + BOX + "<script>on(box, 'touchstart', 'touchend', 'click')</script>")
+    swipe = asyncio.ensure_future(lab.display.swipe(400, 800, 400, 700, 200))
+    while not await lab.value("heard.length"):
+        pass
+    swipe.cancel()
+    await lab.display.tap(400, 800)
+    assert (await lab.value("heard.join(' ')")).replace(" box", "") == "touchstart touchend touchstart touchend click"
+
+
+async def test_a_drag_that_does_not_move_is_no_error(lab: Lab) -> None:
+    await lab.show(DRAG % ("touchstart", "touchmove", "touchend"))
+    await lab.display.drag(150, 250, 150, 250)
+    assert await lab.value("[box.style.left, box.style.top]") == ["20px", "20px"]
+
+
 async def test_what_a_tap_asks_of_the_system_has_happened_when_it_returns(lab: Lab) -> None:
     lab.answer = lambda method, args: {"value": "on"}
     await lab.show(
@@ -238,3 +254,15 @@ async def test_what_a_tap_asks_of_the_system_has_happened_when_it_returns(lab: L
     await lab.tap("b")
     assert await lab.texts() == ["Ask", "on"]
     assert [(call[2], call[3]) for call in lab.calls] == [("settings_get", {"namespace": "global", "key": "wifi"})]
+
+
+async def test_a_finger_leaves_no_ring_around_what_has_the_focus_and_a_key_does(lab: Lab) -> None:
+    await lab.show(
+        "<button id=b onclick='d.showModal()'>Open</button>"
+        "<dialog id=d><button>One</button><button>Two</button></dialog>"
+    )
+    ring = "getComputedStyle(document.activeElement).outlineStyle"
+    await lab.tap("b")
+    assert await lab.value(f"[document.activeElement.textContent, {ring}]") == ["One", "none"]
+    await lab.display.key(61)  # TAB
+    assert await lab.value(f"[document.activeElement.textContent, {ring}]") == ["Two", "auto"]

@@ -152,7 +152,7 @@ async def test_tests_set_faults_and_see_which_acted(web: Web, http: aiohttp.Clie
     assert phone.faults.active() == []
 
 
-@pytest.mark.parametrize("wanted", [{"fault": "nonsense"}, {"name": "popup", "colour": 1}, {}])
+@pytest.mark.parametrize("wanted", [{"fault": "nonsense"}, {"fault": 5}, {"name": "popup", "colour": 1}, {}])
 async def test_a_fault_that_does_not_exist_is_refused(
     web: Web, http: aiohttp.ClientSession, wanted: dict[str, Any]
 ) -> None:
@@ -167,3 +167,9 @@ async def test_pages_of_other_sites_get_nothing(web: Web, http: aiohttp.ClientSe
     assert (await http.get("/test/state", headers={"Host": "example.org"})).status == 403
     assert (await http.post("/test/reset", headers={"Origin": web.url})).status == 200
     assert phone.resets == 1
+
+
+async def test_pages_of_other_sites_cannot_show_those_of_the_phone(web: Web, http: aiohttp.ClientSession) -> None:
+    answer = await http.get(f"/app/{PACKAGE}/index.html")
+    local = web.url.replace("127.0.0.1", "localhost")
+    assert answer.headers["Content-Security-Policy"] == f"frame-ancestors {web.url} {local}"

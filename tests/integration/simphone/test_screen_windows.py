@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from screen_lab import PACKAGE, Lab, lab_in, until
 
-from simphone.screen import browser
+from simphone.screen import browser, display
 from simphone.screen.devtools import BrowserGone, CallFailed
 from simphone.screen.display import LauncherEntry
 
@@ -161,9 +161,49 @@ async def test_links_and_pop_ups_stay_in_their_window(lab: Lab) -> None:
 async def test_a_page_that_takes_the_place_of_the_whole_phone_is_put_back(lab: Lab) -> None:
     await lab.show("<p>One</p>")
     before = lab.display._browser.starts
-    await lab.value(f"setTimeout(() => {{ top.location = '{lab.write('<p>Mine now')}' }}); 0")
+    await lab.value(f"setTimeout(() => {{ top.eval(`location = '{lab.write('<p>Mine now')}'`) }}); 0")
     await until(lambda: lab.display._browser.starts > before)
     assert await lab.texts() == ["One"]
+
+
+async def test_a_page_cannot_lead_the_whole_phone_elsewhere(lab: Lab) -> None:
+    before = lab.display._browser.starts
+    elsewhere = lab.write("<p>Mine now")
+    await lab.show(
+        f"<p>One</p><a id=a href='{elsewhere}' target=_top></a><script>top.location = a.href; a.click()</script>"
+    )
+    assert await lab.texts() in (["One"], ["Mine now"]), "in its own window"
+    assert await lab.display._browser.evaluate("location.pathname") == "/system/index.html"
+    assert lab.display._browser.starts == before
+
+
+async def test_a_page_that_takes_the_phones_page_apart_is_not_shown_again(lab: Lab) -> None:
+    await lab.show("<p>One</p><script>parent.document.body.remove()</script>")
+    assert await lab.texts() == []
+    await lab.display.launcher([LauncherEntry("org.a", "Notes")])
+    await lab.display.front(None)
+    assert await lab.texts() == ["Notes"]
+
+
+async def test_a_page_that_never_loads_for_a_loop_is_not_shown_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "ANSWER_S", 1.0)
+    monkeypatch.setattr(display, "ANSWER_S", 1.0)
+    await lab.show("<p>One</p><script>for (;;);</script>")
+    monkeypatch.undo()
+    assert await lab.texts() == []
+    await lab.show("<p>Two</p>")
+    assert await lab.texts() == ["Two"]
+
+
+async def test_what_goes_wrong_when_a_page_comes_to_the_front_is_the_pages(lab: Lab) -> None:
+    await lab.show(
+        "<p>One</p><script>phone.onresume = () => { throw new Error('mine') }</script>", token="one", app=True
+    )
+    await lab.show("<p>Two</p>", token="two")
+    await lab.display.front("one")
+    await lab.display.refresh(PACKAGE)
+    assert await lab.texts() == ["One"]
+    assert ["mine" in each for each in lab.display.page_errors] == [True, True]
 
 
 async def test_after_a_crash_of_the_page_the_same_windows_are_there(lab: Lab) -> None:

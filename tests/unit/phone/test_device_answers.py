@@ -625,6 +625,11 @@ def test_messages_of_the_server_are_no_devices() -> None:
     )
 
 
+def test_what_a_terminal_would_obey_is_no_part_of_a_serial_or_model() -> None:
+    assert devices_of("a\x1b]0;x\x07b device\n") == ()
+    assert devices_of("ab device model:X\x1b[31mY") == (Listed("ab", "device", {"model": "X"}),)
+
+
 @pytest.mark.parametrize(
     ("printed", "outcome", "ok"),
     [

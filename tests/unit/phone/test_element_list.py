@@ -238,6 +238,37 @@ def test_a_field_without_a_hint_takes_the_text_above_it() -> None:
     assert only.state == ("focused",)
 
 
+@pytest.mark.parametrize(
+    ("label", "control"),
+    [
+        ("First name:", node("EditText", "[0,200][1080,300]", hint="First name", clickable=True)),
+        ("In stock", node("CheckBox", "[0,200][1080,300]", text="In stock", clickable=True, checkable=True)),
+        ("Sort by", node("Spinner", "[0,200][1080,300]", text="Price", desc="Sort by", clickable=True)),
+    ],
+)
+def test_a_label_that_a_control_repeats_is_said_once(label: str, control: str) -> None:
+    text = node("TextView", "[0,120][1080,190]", text=label)
+    elements = read(frame(text, control))
+    assert len(elements) == 1
+    assert elements[0].role != "text"
+
+
+def test_a_value_between_label_and_slider_stays() -> None:
+    label = node("TextView", "[0,100][400,190]", text="Volume")
+    value = node("TextView", "[900,100][1080,190]", text="33%")
+    slider = node("SeekBar", "[0,200][1080,300]", text="5", desc="Volume", focusable=True)
+    assert said(read(frame(label, value, slider))) == ["text 33%", "slider 5 · Volume"]
+
+
+def test_the_same_words_elsewhere_stay() -> None:
+    far = node("TextView", "[0,100][400,190]", text="Volume")
+    star = node("TextView", "[0,800][100,890]", text="★")
+    slider = node("SeekBar", "[0,900][1080,1000]", text="5", desc="Volume", focusable=True)
+    assert said(read(frame(far, star, slider))) == ["text Volume", "text ★", "slider 5 · Volume"]
+    button = node("Button", "[0,200][1080,300]", text="Volume", clickable=True)
+    assert said(read(frame(far, button))) == ["text Volume", "button Volume"]
+
+
 def test_an_empty_field_shows_its_hint_as_hint() -> None:
     (only,) = read(frame(node("EditText", "[0,200][1080,300]", text="Search", hint="Search", clickable=True)))
     assert (only.text, only.hint) == ("", "Search")
@@ -357,6 +388,14 @@ def test_what_lies_under_a_dialog_in_the_same_window_is_covered() -> None:
         clickable=True,
     )
     assert said(read(frame(page, dialog))) == ["text Really?", "button Yes"]
+
+
+def test_what_scrolls_under_a_dialog_does_not() -> None:
+    row = node("Button", "[0,100][1080,200]", text="Row", clickable=True)
+    page = node("ScrollView", "[0,100][1080,2300]", row, scrollable=True)
+    shade = node("View", "[0,0][1080,2400]", desc="Close", clickable=True)
+    button = node("Button", "[600,1350][950,1450]", text="Yes", clickable=True)
+    assert said(read(frame(page, shade, button))) == ["button Close", "button Yes"]
 
 
 def test_painting_follows_the_drawing_order_and_not_the_index() -> None:

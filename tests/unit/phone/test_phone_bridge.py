@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import struct
+import sys
 import threading
-import zlib
 from collections.abc import Iterator
 
 import pytest
 from fake_adb import FakeAdb, Stream, prints
+from pictures import png
 
-from gateway.errors import ActionFailed, DeviceLost, HierarchyUnreadable, ScreenshotFailed, TextNotTyped
+from gateway.errors import ActionFailed, DeviceLost, DeviceTimeout, HierarchyUnreadable, ScreenshotFailed, TextNotTyped
 from gateway.phone import actions
 from gateway.phone.actions import Numbered, Tap, Type
 from gateway.phone.adb import AdbServer
@@ -32,15 +32,6 @@ FIELD = (
 )
 SHELL = "shell,v2,raw:"
 DUMP = f"{SHELL}rm -f"
-
-
-def png(width: int, height: int, grey: int = 200) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    rows = b"".join(b"\0" + bytes([grey]) * width for _ in range(height))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def screen(*nodes: str) -> bytes:
@@ -99,7 +90,8 @@ def test_a_picture_is_black_for_one_of_two_reasons(phone: FakeAdb, bridge: Bridg
     assert (bridge.observe().secure, bridge.observe().screen_on) == (False, False)
 
 
-def test_without_a_list_there_is_the_picture(phone: FakeAdb, bridge: Bridge) -> None:
+def test_without_a_list_there_is_the_picture(phone: FakeAdb, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
     phone.answers[DUMP] = prints(b"ERROR: could not get idle state.\ncat: x: No such file or directory\n")
     seen = bridge.observe()
     assert seen.png and seen.elements is None and seen.state_id is None
@@ -150,6 +142,19 @@ def test_a_phone_that_cannot_drag_swipes_slowly(phone: FakeAdb, bridge: Bridge) 
     assert bridge.perform(actions.Drag(start=(0, 0), end=(1, 1))).how == "input swipe 0 0 99 199 2000"
 
 
+def test_a_drag_that_fails_is_not_followed_by_another(phone: FakeAdb, bridge: Bridge) -> None:
+    phone.answers[f"{SHELL}input draganddrop"] = prints(b"Killed \n", code=137)
+    with pytest.raises(ActionFailed):
+        bridge.perform(actions.Drag(start=(0, 0), end=(1, 1)))
+    assert len(asked(phone, "input")) == 1
+
+
+def test_a_deadline_of_no_time_is_one(phone: FakeAdb, bridge: Bridge) -> None:
+    with pytest.raises(DeviceTimeout):
+        bridge.perform(actions.Back(), deadline_s=0)
+    assert not asked(phone, "input")
+
+
 def test_fractions_without_an_observation_are_of_the_screen_as_it_is(phone: FakeAdb, bridge: Bridge) -> None:
     assert bridge.perform(Tap(coordinate=(1, 0.5))).pixels == ((99, 100),)
     with pytest.raises(ActionFailed):
@@ -194,6 +199,28 @@ def test_text_without_keys_needs_another_way(phone: FakeAdb, bridge: Bridge) -> 
     with pytest.raises(TextNotTyped, match="鹭"):
         bridge.perform(Type(text="鹭"))
     assert not asked(phone, "input text")
+
+
+def test_text_that_would_end_the_shells_line_is_refused(phone: FakeAdb, bridge: Bridge) -> None:
+    with pytest.raises(TextNotTyped, match="NUL"):
+        bridge.perform(Type(text="鹭\0'; reboot '"))
+    assert not asked(phone, "")
+
+
+def test_a_long_text_is_pasted_in_pieces_that_adb_takes(phone: FakeAdb, bridge: Bridge) -> None:
+    phone.answers |= {
+        DUMP: prints(screen(FIELD.format("Name"))),
+        f"{SHELL}ime list": prints(),
+        f"{SHELL}pm list": prints(b"package:ca.zgrs.clipper\n"),
+        f"{SHELL}am startservice": prints(),
+        f"{SHELL}am broadcast": prints(b"Broadcast completed: result=-1\n"),
+    }
+    text = "🦩" * 20_000
+    bridge.perform(Type(text=text))
+    pasted = [each.rpartition(" ")[2].strip("'") for each in asked(phone, "am broadcast")]
+    assert "".join(pasted) == text
+    assert len(asked(phone, "input keyevent 279")) == len(pasted)
+    assert all(len(each.encode()) < 4096 for each in phone.asked)
 
 
 class Keyboards:

@@ -211,6 +211,24 @@ def test_an_address_that_is_connected_but_offline_is_connected_anew(serving: Mak
     ]
 
 
+def test_an_address_that_is_cut_off_at_once_is_connected_anew(serving: Make) -> None:
+    states = iter([f"device '{ADDRESS}' not found", f"device '{ADDRESS}' not found", "device"])
+
+    def state(stream: Stream) -> None:
+        told = next(states)
+        stream.okay(told) if told == "device" else stream.fail(told)
+
+    adb = serving(
+        {
+            "host:connect:": f"connected to {ADDRESS}",
+            f"host-serial:{ADDRESS}:get-state": state,
+            "host:devices-l": WIFI,
+        }
+    )
+    assert devices.connect(AdbServer(adb.address), ADDRESS, Deadline(5)).usable
+    assert adb.asked.count(f"host:connect:{ADDRESS}") == 3
+
+
 def test_a_device_that_is_not_allowed_yet_is_waited_for_a_moment(serving: Make) -> None:
     states = iter(["device still authorizing", "device unauthorized", "device"])
 

@@ -240,3 +240,26 @@ def test_threads_do_not_wait_for_each_other_on_the_link(serving: Make) -> None:
     for each in threads:
         each.join(6)
     assert not together.broken
+
+
+def test_a_version_that_is_no_number_is_no_adb_servers(serving: Make) -> None:
+    with pytest.raises(AdbMissing, match="no adb server"):
+        AdbServer(serving({"host:version": "zzzz"}).address).version(Deadline(5))
+
+
+def test_a_server_that_hangs_is_not_blamed_on_the_cable(serving: Make) -> None:
+    with pytest.raises(DeviceTimeout, match="adb server") as caught:
+        AdbServer(serving({"host:devices-l": frozen}).address).devices(Deadline(SOON))
+    assert "kill-server" in caught.value.hint
+
+
+def test_what_a_server_says_is_no_command_to_a_terminal(serving: Make) -> None:
+    adb = serving({"host:transport:": lambda stream: stream.fail("odd \x1b]0;title\x07")})
+    with pytest.raises(DeviceLost) as caught:
+        link(adb, shell_v2=True).shell("ls", Deadline(5))
+    assert str(caught.value).isprintable()
+
+
+def test_a_file_that_is_not_taken_ends_by_its_deadline(serving: Make) -> None:
+    with pytest.raises(DeviceTimeout):
+        link(serving({"sync:": accepted_and_frozen})).push(b"x", "/data/local/tmp/a", Deadline(SOON))

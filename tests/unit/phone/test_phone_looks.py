@@ -73,3 +73,10 @@ def test_a_list_that_cannot_be_had_equals_no_other(phone: FakeAdb) -> None:
     phone.answers[f"{SHELL}dump"] = prints(b"ERROR: could not get idle state.\n")
     other = taken.look(Deadline(10))
     assert len({first, other, taken.look(Deadline(10))}) == 3
+
+
+def test_a_phone_that_prints_no_pixels_is_not_at_rest(phone: FakeAdb) -> None:
+    taken = looks(phone, digest=QUICK, picture=SLOW, dump=SLOW)
+    taken.look(Deadline(10))
+    phone.answers[f"{SHELL}screencap | md5sum"] = prints(b"d41d8cd98f00b204e9800998ecf8427e  -\n")
+    assert taken.look(Deadline(10)) != taken.look(Deadline(10))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,3 +80,17 @@ def test_a_fault_can_be_asked_for_without_being_used_up() -> None:
 
 def test_every_fault_says_what_it_does() -> None:
     assert all(FAULTS.values())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"at": 5}, {"text": {"a": 1}}, {"times": 0.5}, {"times": True}, {"seconds": "3"}, {"bytes": None}]
+)
+def test_what_is_of_the_wrong_type_is_refused_before_it_acts(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} of popup is .*, which is no"):
+        Fault("popup", **wrong)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e999"])
+def test_seconds_come_to_an_end(seconds: str) -> None:
+    with pytest.raises(ValueError, match="seconds of slow_screen are not finite"):
+        Fault.parse(f"slow_screen:seconds={seconds}")

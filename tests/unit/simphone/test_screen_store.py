@@ -56,3 +56,21 @@ def test_clear_is_a_fresh_installation(tmp_path: Path) -> None:
 def test_a_name_that_is_no_package_reaches_no_file(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="no package name"):
         AppStore(tmp_path).load(name)
+
+
+@pytest.mark.parametrize("rest", [b"", b"{", b"[1]", b"5", b"\xff\xfe"])
+def test_a_state_that_cannot_be_read_is_the_initial_one(tmp_path: Path, rest: bytes) -> None:
+    store = AppStore(tmp_path)
+    store.initial["org.example"] = {"a": 0}
+    (tmp_path / "org.example.json").write_bytes(rest)
+    assert store.load("org.example") == {"a": 0}
+
+
+def test_what_no_page_could_read_is_not_kept(tmp_path: Path) -> None:
+    store = AppStore(tmp_path)
+    for wrong in (float("nan"), float("inf")):
+        with pytest.raises(ValueError):
+            store.save("org.example", {"a": wrong})
+        with pytest.raises(ValueError):
+            store.append("org.example", "order", wrong)
+    assert (store.load("org.example"), store.log("org.example")) == ({}, [])

@@ -19,7 +19,12 @@
   sheet.replaceSync(`
     * { caret-color: transparent !important; -webkit-tap-highlight-color: transparent !important; }
     html { text-size-adjust: 100%; overscroll-behavior: none; }`);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  // While a finger is used nothing but a field shows that it has the focus, until a key moves it.
+  const touched = new CSSStyleSheet();
+  touched.replaceSync(":focus:not(input, textarea, select, [contenteditable]) { outline: none !important; }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet, touched];
+  listen.call(window, "touchstart", () => { touched.disabled = false; }, { capture: true, passive: true });
+  listen.call(window, "keydown", (event) => { if (/^(Tab|Arrow)/.test(event.key)) touched.disabled = true; }, true);
 
   function dress() {
     if (!document.documentElement || window === window.top) return;

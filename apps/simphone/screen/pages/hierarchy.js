@@ -89,11 +89,19 @@
     flush();
   }
 
-  function documentIn(frame, bounds) {
+  function enter(frame, bounds) {
     frame.bounds = bounds;
     frame.focused = frame.document.hasFocus() ? frame.document.activeElement : null;
+    const style = frame.view.getComputedStyle(frame.document.documentElement);
+    frame.bodyOpen = style.overflowY === "visible" && style.overflowX === "visible";
+  }
+  // The dialog of a page that leaves nothing else of it to be touched: a window of its own, as on Android.
+  const modalIn = (frame) => [...frame.document.querySelectorAll("dialog:modal, [aria-modal=true]")].findLast((each) =>
+    each.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && seen(meet(onScreen(frame, each.getBoundingClientRect()), frame.bounds)));
+
+  function documentIn(frame, bounds) {
+    enter(frame, bounds);
     const html = frame.document.documentElement;
-    frame.bodyOpen = frame.view.getComputedStyle(html).overflowY === "visible" && frame.view.getComputedStyle(html).overflowX === "visible";
     const out = [];
     const scroller = frame.document.scrollingElement;
     const style = scroller && frame.view.getComputedStyle(frame.bodyOpen && frame.document.body ? frame.document.body : html);
@@ -143,7 +151,15 @@
       name = window_.dataset.package;
       const frame = frameIn(outermost, window_);
       const shown = meet(onScreen(outermost, window_.getBoundingClientRect()), screen);
-      const content = { root: true, box: shown, children: frame.document?.documentElement ? documentIn(frame, shown) : [], attributes: { class: "android.widget.FrameLayout", id: "android:id/content" } };
+      const content = { root: true, box: shown, children: [], attributes: { class: "android.widget.FrameLayout", id: "android:id/content" } };
+      if (frame.document?.documentElement) {
+        enter(frame, shown);
+        const modal = modalIn(frame);
+        if (modal) {
+          bounds = content.box = meet(onScreen(frame, modal.getBoundingClientRect()), shown);
+          walk(modal, frame, shown, shown, false, content.children);
+        } else content.children = documentIn(frame, shown);
+      }
       children.push(content);
     }
     const root = { root: true, box: bounds, children: system.uncover(children), attributes: { class: "android.widget.FrameLayout" } };

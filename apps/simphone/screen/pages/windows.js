@@ -11,6 +11,8 @@ Object.assign(system, {
     const frame = document.createElement("iframe");
     Object.assign(frame.dataset, { token, package: name, zoom, extras: JSON.stringify(extras) });
     frame.className = new URL(url, location.href).origin === location.origin ? "own" : "";
+    // All but to put itself in the place of the whole phone.
+    frame.sandbox = "allow-downloads allow-forms allow-modals allow-pointer-lock allow-popups allow-same-origin allow-scripts";
     system.windows.set(token, frame);
     system.pending++;
     const loaded = new Promise((resolve) => {
@@ -36,7 +38,7 @@ Object.assign(system, {
     system.blurAll();
     const frame = system.windows.get(token);
     if (!frame || !again) return;
-    frame.contentWindow?.phone?.resume?.(result);
+    system.resume(frame, result);
     system.focusWindow();
   },
 
@@ -53,7 +55,16 @@ Object.assign(system, {
   // A test changed the state of an app.
   refresh(name) {
     for (const frame of system.windows.values()) {
-      if (frame.dataset.package === name) frame.contentWindow?.phone?.resume?.(null);
+      if (frame.dataset.package === name) system.resume(frame, null);
+    }
+  },
+
+  // What goes wrong there is the page's, not that of who asked for it.
+  resume(frame, result) {
+    try {
+      frame.contentWindow?.phone?.resume?.(result);
+    } catch (problem) {
+      frame.contentWindow.reportError(problem);
     }
   },
 

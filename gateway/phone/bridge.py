@@ -221,6 +221,8 @@ class Bridge:
 
     def install(self, file: Path, package: str = "", deadline_s: float = INSTALL_S) -> Installed:
         """Raises InstallFailed, with the device's reason."""
+        if not file.is_file():
+            raise UsageError(f"there is no file {file}")
         with self._alone("install", deadline_s) as deadline:
             return self._apps.install(file, deadline, package)
 

@@ -33,6 +33,7 @@ STATES = {  # adb's word: what to do about it
 }
 CHECK = "check the address, and that wireless debugging is on"
 PAIR = "Android 11 and later has to be paired once, at a port that it shows for that: adb pair HOST:PAIRING-PORT"
+HERE = ("localhost", "127.0.0.1", "[::1]")
 _ADDRESS = re.compile(r"[\w.-]+:\d+|\[[\da-fA-F:.]+\]:\d+")
 
 
@@ -171,28 +172,25 @@ def _transport(serial: str) -> Transport:
 
 def _once(found: Sequence[Device]) -> list[Device]:
     """adb looks for emulators at the odd ports from 5555 on, and lists what it finds there as emulator-PORT, of the
-    port below: a device that somebody connected to at that port stands there twice."""
-    by_port = {
-        int(each.serial.rpartition(":")[2]): each
-        for each in found
-        if is_address(each.serial) and each.serial.rpartition(":")[0] in ("localhost", "127.0.0.1", "[::1]")
-    }
-    twins = {}
+    port below: a device that somebody connected to at that port stands there twice. So does one that was connected to
+    by several names of this computer."""
+    first: dict[int, str] = {}
+    twins: dict[str, str] = {}
+    for each in found:
+        host, _, port = each.serial.rpartition(":")
+        if is_address(each.serial) and host in HERE and first.setdefault(int(port), each.serial) != each.serial:
+            twins[each.serial] = first[int(port)]
     for each in found:
         number = each.serial.removeprefix("emulator-")
-        if number != each.serial and number.isdigit() and (other := by_port.get(int(number) + 1)) is not None:
-            twins[each.serial] = other.serial
-    both = {each.serial: each for each in found}
+        if number != each.serial and number.isdigit() and int(number) + 1 in first:
+            twins[each.serial] = first[int(number) + 1]
     kept = []
     for each in found:
-        if each.serial in twins:
-            continue
-        twin = next((name for name, other in twins.items() if other == each.serial), None)
-        if twin is not None:
-            better = each if each.usable or not both[twin].usable else both[twin]
-            alias = twin if better is each else each.serial
-            each = replace(better, model=better.model or both[twin].model, also=(alias,))
-        kept.append(each)
+        if each.serial not in twins:
+            same = [each, *(other for other in found if twins.get(other.serial) == each.serial)]
+            best = next((other for other in same if other.usable), each)
+            model = best.model or next((other.model for other in same if other.model), "")
+            kept.append(replace(best, model=model, also=tuple(other.serial for other in same if other is not best)))
     return kept
 
 

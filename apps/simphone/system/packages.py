@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict  # pydantic wants this one below Python 3.12
+
 from simphone.system import app as apps
 from simphone.system.app import App, AppUnusable
 from simphone.system.component import Component
@@ -22,6 +24,18 @@ from simphone.system.saved import Saved
 FIRST_UID = 10000
 SHIPPED_AT = datetime(2009, 1, 1).timestamp()  # what Android's build gives the files of the system image
 SHIPPED_APPS = Path(__file__).resolve().parents[1] / "apps"
+
+
+class _Installed(TypedDict, total=False):
+    folder: str
+    first_install: float
+    last_update: float
+
+
+class _Kept(TypedDict, total=False):
+    uids: dict[str, int]
+    removed: list[str]
+    installed: dict[str, _Installed]
 
 
 class InstallFailed(Exception):
@@ -78,7 +92,7 @@ class Packages:
         self, folder: Path, sources: Sequence[str] = (), helpers: Sequence[str] = (), shipped: Path = SHIPPED_APPS
     ) -> None:
         self._folder = folder
-        self._saved = Saved(folder / "packages.json")
+        self._saved = Saved(folder / "packages.json", _Kept)
         self._uids: dict[str, int] = {}
         self._image: dict[str, Package] = {}
         self._user: dict[str, Package] = {}

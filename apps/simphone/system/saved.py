@@ -7,20 +7,23 @@ import os
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 
 class Saved:
-    """A JSON object in a file that is always whole: written beside it and renamed."""
+    """A JSON object in a file that is always whole: written beside it and renamed. `shape` is the type of what is in
+    it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shape: Any = dict[str, Any]) -> None:
         self._path = path
+        self._shape = TypeAdapter(shape)
 
     def read(self) -> dict[str, Any]:
-        """{} where there is none, or where it cannot be read."""
+        """{} where there is none, or where it cannot be read or has another shape."""
         try:
-            found = json.loads(self._path.read_bytes())
+            return dict(self._shape.validate_json(self._path.read_bytes()))
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
 
     def write(self, data: dict[str, Any]) -> None:
         """Raises OSError."""

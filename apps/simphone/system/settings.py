@@ -58,7 +58,7 @@ class Settings:
     """Kept in a file. `changed` is called with namespace, key and the new value (None: deleted) after each change."""
 
     def __init__(self, path: Path) -> None:
-        self._saved = Saved(path)
+        self._saved = Saved(path, dict[str, dict[str, str]])
         self.changed: Callable[[str, str, str | None], None] = lambda namespace, key, value: None
         stored = self._saved.read()
         self._values = {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
+
 import pytest
-from phone_lab import LAB, OwnAdb
+from phone_lab import LAB, OwnAdb, until
 
 from gateway.errors import HierarchyUnreadable, ScreenshotFailed
+from gateway.phone.actions import Numbered, Tap
 from gateway.phone.bridge import Bridge
 from gateway.phone.link import Link
 from gateway.phone.screenshot import png_size
@@ -111,8 +115,9 @@ def test_a_picture_that_is_none_is_taken_again(lab: Bridge, phone: PhoneThread, 
 
 @pytest.mark.parametrize("fault", ["dump_fails", "dump_empty", "dump_null_root", "dump_invalid"])
 def test_a_list_that_is_none_is_asked_for_again_and_missed_in_the_end(
-    lab: Bridge, phone: PhoneThread, fault: str
+    lab: Bridge, phone: PhoneThread, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
     phone.faults.add(Fault(fault, times=2))
     assert lab.observe(screenshot=False).elements
     phone.faults.add(Fault(fault, times=0))
@@ -120,6 +125,16 @@ def test_a_list_that_is_none_is_asked_for_again_and_missed_in_the_end(
         lab.observe(screenshot=False)
     seen = lab.observe()
     assert seen.png and seen.elements is None and seen.unreadable
+
+
+@pytest.mark.skipif(find_spec("rapidocr_onnxruntime") is None, reason="the ocr extra is not installed")
+def test_without_a_list_what_is_read_in_the_picture_can_be_tapped(lab: Bridge, phone: PhoneThread) -> None:
+    phone.faults.add(Fault("dump_fails", times=0))
+    seen = lab.observe()
+    assert seen.from_picture and seen.unreadable and seen.elements
+    press = next(each for each in seen.elements if each.text == "Press")
+    lab.perform(Tap(coordinate=Numbered(element=press.number)), seen)
+    assert until(lambda: any(each["kind"] == "press" for each in phone.app_state(LAB)["events"]))
 
 
 def test_an_old_list_is_never_taken_for_the_new_one(lab: Bridge, phone: PhoneThread) -> None:

@@ -69,6 +69,10 @@ def adb_server(program: str, folder: Path) -> Iterator[AdbServer]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = AdbServer(program, port, folder)
+    key = folder / ".android" / "adbkey"  # a server makes one, but some time after it has begun to listen
+    key.parent.mkdir(parents=True, exist_ok=True)
+    if not key.exists():
+        subprocess.run([program, "keygen", key], env=server.environment, check=True, capture_output=True)
     process = subprocess.Popen(
         [program, "-P", str(port), "nodaemon", "server"],
         env=server.environment,

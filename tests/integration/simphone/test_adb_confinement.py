@@ -148,7 +148,7 @@ async def test_a_phone_that_was_killed_leaves_nothing_beside_its_folder(tmp_path
     left = phone / ".container/system/bin/left"
     left.parent.mkdir(parents=True)
     left.touch()
-    before = set(Path(tempfile.gettempdir()).glob("simphone-*"))
+    before = _left()
     async with device(phone) as lab, Computer(lab.port) as computer:
         assert await computer.run("ls /system/bin/left /.container; input tap 1 2 | cat") == (
             0,
@@ -157,5 +157,9 @@ async def test_a_phone_that_was_killed_leaves_nothing_beside_its_folder(tmp_path
             b"ls: cannot access '/.container': No such file or directory\n",
         )
         assert lab.commands.calls == [["input", "tap", "1", "2"]]
-        assert not set(Path(tempfile.gettempdir()).glob("simphone-*")) - before
+        assert not _left() - before
     assert not (phone / ".container").exists()
+
+
+def _left() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("simphone-*"))

@@ -88,10 +88,12 @@ async def test_it_says_what_bubblewrap_said_where_that_cannot_start(
             assert b"bwrap: No permissions to create new namespace" in errors
 
 
+def _containers(folder: Path) -> list[Path]:
+    return list(folder.rglob(".container"))
+
+
 async def test_the_folders_of_a_container_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container.tempfile, "tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
     async with _without_bubblewrap(tmp_path, monkeypatch) as lab, Computer(lab.port) as computer:
         await computer.run("id")
         await computer.run("id")
-    assert list((tmp_path / "temporary").iterdir()) == []
+    assert _containers(tmp_path) == []

@@ -5,12 +5,21 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fake_adb import FakeAdb, Stream, prints
 from pictures import png
 
-from gateway.errors import ActionFailed, DeviceLost, DeviceTimeout, HierarchyUnreadable, ScreenshotFailed, TextNotTyped
+from gateway.errors import (
+    ActionFailed,
+    DeviceLost,
+    DeviceTimeout,
+    HierarchyUnreadable,
+    ScreenshotFailed,
+    TextNotTyped,
+    UsageError,
+)
 from gateway.phone import actions
 from gateway.phone.actions import Numbered, Tap, Type
 from gateway.phone.adb import AdbServer
@@ -147,6 +156,13 @@ def test_a_drag_that_fails_is_not_followed_by_another(phone: FakeAdb, bridge: Br
     with pytest.raises(ActionFailed):
         bridge.perform(actions.Drag(start=(0, 0), end=(1, 1)))
     assert len(asked(phone, "input")) == 1
+
+
+def test_what_is_no_file_is_not_installed(phone: FakeAdb, bridge: Bridge, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing.apk"):
+        with pytest.raises(UsageError, match="no file"):
+            bridge.install(path)
+    assert not phone.asked
 
 
 def test_a_deadline_of_no_time_is_one(phone: FakeAdb, bridge: Bridge) -> None:

@@ -115,6 +115,14 @@ def test_a_device_that_is_listed_twice_counts_once(host: str) -> None:
     assert (device.serial, device.also) == ("emulator-5554", (f"{host}:5555",))
 
 
+def test_a_device_of_several_names_of_this_computer_counts_once() -> None:
+    found = devices.parse("localhost:5600 offline\n127.0.0.1:5600 device model:A\n127.0.0.1:5601 device\n")
+    assert [(each.serial, each.state, each.also) for each in found] == [
+        ("127.0.0.1:5600", "device", ("localhost:5600",)),
+        ("127.0.0.1:5601", "device", ()),
+    ]
+
+
 def test_neighbours_of_an_emulator_are_others() -> None:
     assert len(parse("emulator-5554 device\n127.0.0.1:5557 device\n192.168.1.9:5555 device")) == 3
 

@@ -210,3 +210,46 @@ def test_what_is_no_app_is_said(tmp_path: Path) -> None:
     for source in (str(tmp_path / "empty"), str(tmp_path / "nowhere"), "http://"):
         with pytest.raises(AppUnusable, match=r"neither|no folder|no host"):
             app_from(source)
+
+
+@pytest.mark.parametrize(
+    "kept", ['{"uids": 5}', '{"removed": [["x"]]}', '{"installed": [1]}', '{"installed": {"a.b": 5}}', "{"]
+)
+async def test_a_phone_whose_list_of_packages_is_damaged_is_as_new(tmp_path: Path, kept: str) -> None:
+    for name, rest in (("packages.json", kept), ("settings.json", '{"system": 5}')):
+        (tmp_path / name).write_text(rest)
+    bench = Bench(tmp_path)
+    assert "package:org.simphone.notes" in (await bench.line("pm list packages")).out
+    assert (await bench.line("settings get global wifi_on")).out == "1\n"
+
+
+def _damaged(data: bytes, entry: bytes, at: int, value: int) -> bytes:
+    """One byte of the first entry of this kind is another."""
+    place = data.index(entry) + at
+    return data[:place] + bytes([value]) + data[place + 1 :]
+
+
+async def test_a_damaged_package_file_is_refused_and_leaves_nothing(bench: Bench, tmp_path: Path) -> None:
+    good = package(tmp_path / "new", package="org.example.new")
+    central = b"PK\1\2"
+    deep = io.BytesIO()
+    with zipfile.ZipFile(deep, "w") as archive:
+        archive.writestr("manifest.json", "[" * 100_000)
+    blocked = io.BytesIO(good)
+    with zipfile.ZipFile(blocked, "a") as archive:
+        archive.writestr("index.html/x", "a file is where a folder should be")
+        archive.writestr("a" * 300, "longer than a name can be")
+    wrong = {
+        "encrypted": _damaged(good, central, 8, 1),
+        "compression": _damaged(good, central, 10, 99),
+        "contents": _damaged(good, central, 16, good[good.index(central) + 16] ^ 255),
+        "nested": deep.getvalue(),
+        "names": blocked.getvalue(),
+    }
+    for name, data in wrong.items():
+        ran = await install(bench, data)
+        assert (ran.code, ran.out.startswith("Failure [INSTALL_FAILED_")) == (1, True), (name, ran)
+        with pytest.raises(AppUnusable):
+            (tmp_path / "wrong.simapk").write_bytes(data)
+            bench.system.packages.add(str(tmp_path / "wrong.simapk"))
+    assert list((bench.folder / "packages").glob("*")) == []

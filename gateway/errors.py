@@ -270,7 +270,8 @@ class DeviceDenied(DeviceError):
 
 
 class ActionFailed(DeviceError):
-    """The device answered an action with an error: it was not performed. `unknown`: it is too old for it."""
+    """The device answered an action with an error: it was not performed, or in part if it was killed or has several
+    parts. `unknown`: it is too old for it."""
 
     kind = "action_failed"
 

@@ -243,7 +243,11 @@ class Bridge:
         if isinstance(action, actions.Tap):
             line = f"input tap {places}"
         elif isinstance(action, actions.DoubleTap):
-            line = f"input tap {places} && input tap {places}"
+            try:
+                return self._do(f"input tap {places} && input tap {places}", touched, deadline)
+            except ActionFailed as error:
+                error.performed = None  # which of the two failed is not told
+                raise
         elif isinstance(action, actions.LongPress):
             line = f"input swipe {places} {places} {LONG_PRESS_MS}"
         elif isinstance(action, actions.Swipe):

@@ -77,13 +77,18 @@ def from_output(command: str, out: bytes, err: bytes, code: int) -> DeviceError 
         if found := _DENIED.search(said) or _FAILED.search(said):
             failure = StartFailure("denied" if _DENIED.search(said) else "failed", _line(said, found))
     if failure is None and code:
-        return ActionFailed(f"`{name}` ended with {code}: {harmless(said, LENGTH) or 'it said nothing'}")
+        ended = ActionFailed(f"`{name}` ended with {code}: {harmless(said, LENGTH) or 'it said nothing'}")
+        ended.performed = None
+        return ended
     if failure is None:
         return None
     if failure.reason == "denied":
         hint = INPUT if name.startswith("input ") else ""
         return DeviceDenied(f"the phone does not allow `{name}`: {failure.said}", hint=hint)
-    return ActionFailed(f"`{name}` failed: {failure.said}", unknown=failure.reason == "unknown")
+    failed = ActionFailed(f"`{name}` failed: {failure.said}", unknown=failure.reason == "unknown")
+    if failure.reason == "killed":
+        failed.performed = None
+    return failed
 
 
 def _line(said: str, found: re.Match[str]) -> str:

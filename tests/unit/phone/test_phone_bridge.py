@@ -13,6 +13,7 @@ from pictures import png
 
 from gateway.errors import (
     ActionFailed,
+    DeviceError,
     DeviceLost,
     DeviceTimeout,
     HierarchyUnreadable,
@@ -153,9 +154,32 @@ def test_a_phone_that_cannot_drag_swipes_slowly(phone: FakeAdb, bridge: Bridge) 
 
 def test_a_drag_that_fails_is_not_followed_by_another(phone: FakeAdb, bridge: Bridge) -> None:
     phone.answers[f"{SHELL}input draganddrop"] = prints(b"Killed \n", code=137)
-    with pytest.raises(ActionFailed):
+    with pytest.raises(ActionFailed) as caught:
         bridge.perform(actions.Drag(start=(0, 0), end=(1, 1)))
+    assert caught.value.performed is None
     assert len(asked(phone, "input")) == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "said", "performed"),
+    [
+        (actions.DoubleTap(coordinate=(0, 0)), b"Error: Unknown command: tap\n", None),
+        (Tap(coordinate=(0, 0)), b"Error: Unknown command: tap\n", False),
+        (Tap(coordinate=(0, 0)), b"", None),
+        (
+            Tap(coordinate=(0, 0)),
+            b"java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS\n",
+            False,
+        ),
+    ],
+)
+def test_an_act_that_ended_badly_says_whether_it_may_have_happened(
+    phone: FakeAdb, bridge: Bridge, action: actions.DeviceAction, said: bytes, performed: bool | None
+) -> None:
+    phone.answers[f"{SHELL}input tap"] = prints(said, code=1)
+    with pytest.raises(DeviceError) as caught:
+        bridge.perform(action)
+    assert caught.value.performed is performed
 
 
 def test_what_is_no_file_is_not_installed(phone: FakeAdb, bridge: Bridge, tmp_path: Path) -> None:

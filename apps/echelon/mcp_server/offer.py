@@ -99,7 +99,7 @@ class Offer:
     async def _tools(self) -> dict[str, Tool]:
         """By the names that clients call them by."""
         if self._others:
-            registry, warnings = await self._gateway.tools()
+            registry, warnings = await self._gateway.toolbox.all()
             for warning in warnings:
                 self._say(warning)
             self._known = self._of(registry)

@@ -123,6 +123,17 @@ class Device(Section):
     adb_server: str = "localhost:5037"
 
 
+class Phone(Section):
+    """Care on phones. `languages` (`de`, `zh`) are those of the apps: with none, all that ship, and `consequential` are
+    further words, with `*`, of what cannot be taken back; `confirm` asks a person before each. `images` shows the model
+    the screenshot, too: None where it is known to see."""
+
+    languages: list[str] = []
+    consequential: list[str] = []
+    confirm: bool = False
+    images: bool | None = None
+
+
 class Serve(Section):
     """Where `echelon serve` listens. `tokens` are bearer tokens by the name of their owner, each with a home of its own
     (`users/<name>`); needed as soon as it listens on anything but loopback."""
@@ -153,6 +164,7 @@ class Settings(BaseSettings):
     tools: Tools = Tools()
     research: Research = Research()
     device: Device = Device()
+    phone: Phone = Phone()
     serve: Serve = Serve()
 
     _home: Path = PrivateAttr(default_factory=lambda: home_of(os.environ))
@@ -175,23 +187,25 @@ class Settings(BaseSettings):
         config_file: Path | None = None,
         cwd: Path | None = None,
         environ: Mapping[str, str] | None = None,
+        more: Mapping[str, Values] | None = None,
     ) -> Self:
         """Read every place that a setting can come from; ConfigError names the place, the key and what was expected.
 
         `overrides` are the options, nested like the file; one that is None was not given. `cwd` and `environ` are the
-        process's own unless told otherwise. Relative paths, also those in files, are relative to `cwd`.
+        process's own unless told otherwise. Relative paths, also those in files, are relative to `cwd`. `more` are
+        further places of the user's own, by name, weaker than the folder's file and stronger than the home's.
         """
         cwd = (cwd or Path.cwd()).absolute()
         environ = os.environ if environ is None else environ
         home = home_of(environ, cwd)
         merged: Values = {}
         folder: Values = {}
-        for place, values, of_folder in cls._layers(overrides or {}, config_file, cwd, environ, home):
+        for place, values, of_folder in cls._layers(overrides or {}, config_file, cwd, environ, home, more or {}):
             cls._check(place, values)
             if of_folder:
                 folder = values
                 trust.check(place, values, home, cwd)
-            elif folder:  # only the home's comes after it
+            elif folder:  # only the user's own come after it
                 merged = trust.united(merged, folder, values)
             merged = _merge(merged, values)
         settings = cls._check("the configuration", merged, whole=True)
@@ -235,7 +249,13 @@ class Settings(BaseSettings):
 
     @classmethod
     def _layers(
-        cls, overrides: Mapping[str, Any], config_file: Path | None, cwd: Path, environ: Mapping[str, str], home: Path
+        cls,
+        overrides: Mapping[str, Any],
+        config_file: Path | None,
+        cwd: Path,
+        environ: Mapping[str, str],
+        home: Path,
+        more: Mapping[str, Values],
     ) -> Iterator[tuple[str, Values, bool]]:
         """Each place, what it says, and whether it is the folder's own file; the strongest first."""
         yield "the options", _given(overrides), False
@@ -244,11 +264,13 @@ class Settings(BaseSettings):
             path = _absolute(config_file, cwd)
             if not path.is_file():
                 raise ConfigError(f"{config_file}: there is no such file", hint="check the path given with --config")
-            yield str(config_file), _read(path), False
+            yield str(config_file), read(path), False
         for path in (cwd / FOLDER_FILE, home / "config.yaml"):
+            if path.name != FOLDER_FILE:
+                yield from ((place, values, False) for place, values in more.items())
             named = config_file is not None and path == _absolute(config_file, cwd)  # trusted by that, and read already
             if path.is_file() and not named:
-                yield str(path), _read(path), path.name == FOLDER_FILE
+                yield str(path), read(path), path.name == FOLDER_FILE
 
     @classmethod
     def _from_environment(cls, environ: Mapping[str, str]) -> Values:
@@ -278,7 +300,7 @@ class Settings(BaseSettings):
             for problem in error.errors(include_url=False, include_input=False):
                 if whole or problem["type"] != "missing":
                     loc = tuple(str(part) for part in problem["loc"])
-                    raise cls._explained(place, loc, problem["type"], problem["msg"]) from None
+                    raise explained(cls, place, loc, problem["type"], problem["msg"]) from None
             return cls()
         for name, server in settings.tools.mcp_servers.items() if whole else ():
             if (server.command is None) == (server.url is None):
@@ -286,18 +308,19 @@ class Settings(BaseSettings):
                 raise ConfigError(f"{place}: tools.mcp_servers.{name}{said}", hint="give it one of the two")
         return settings
 
-    @classmethod
-    def _explained(cls, place: str, loc: tuple[str, ...], kind: str, message: str) -> ConfigError:
-        write = _variable if place == ENVIRONMENT else ".".join
-        if kind == "extra_forbidden":
-            known = [write((*loc[:-1], key)) for key in _keys(cls, loc[:-1])]
-            return _unknown(place, write(loc), known, elsewhere=[write(each) for each in _same(cls, loc)])
-        if kind == "missing":
-            return ConfigError(f"{place}: {write(loc)} is missing")
-        if kind == "model_type":
-            return ConfigError(f"{place}: {write(loc)}: expected a mapping with {', '.join(_keys(cls, loc))}")
-        expected = message.removeprefix("Input should be ").removeprefix("a valid ")
-        return ConfigError(f"{place}: {write(loc)}: expected {expected}")
+
+def explained(model: type[BaseModel], place: str, loc: tuple[str, ...], kind: str, message: str) -> ConfigError:
+    """What pydantic says about a key of a `model` of sections, in words: the place, the key, what was expected."""
+    write = _variable if place == ENVIRONMENT else ".".join
+    if kind == "extra_forbidden":
+        known = [write((*loc[:-1], key)) for key in _keys(model, loc[:-1])]
+        return _unknown(place, write(loc), known, elsewhere=[write(each) for each in _same(model, loc)])
+    if kind == "missing":
+        return ConfigError(f"{place}: {write(loc)} is missing")
+    if kind == "model_type":
+        return ConfigError(f"{place}: {write(loc)}: expected a mapping with {', '.join(_keys(model, loc))}")
+    expected = message.removeprefix("Input should be ").removeprefix("a valid ")
+    return ConfigError(f"{place}: {write(loc)}: expected {expected}")
 
 
 def home_of(environ: Mapping[str, str], cwd: Path | None = None) -> Path:
@@ -313,7 +336,7 @@ def _variable(loc: tuple[str, ...]) -> str:
     return PREFIX + "__".join(loc).upper()
 
 
-def _read(path: Path) -> Values:
+def read(path: Path) -> Values:
     """The mapping in a YAML file; an empty file is an empty one."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -169,6 +169,13 @@ class TaskUnfinished(EchelonError):
     kind = "unfinished"
 
 
+class UserCancelled(EchelonError):
+    """A person wants the run to end, as the answer to its question: it stops, and has not failed."""
+
+    kind = "user_cancelled"
+    exit_code = 130
+
+
 class ReplayMismatch(EchelonError):
     """A replay took another way than the log; `seq` is the first event that differs."""
 

@@ -15,14 +15,13 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gateway.config import Settings
 from gateway.engine.artifacts import ArtifactStore
-from gateway.engine.events import NODE_DECIDED
 from gateway.engine.ports import Clock, Model, Random
 from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from gateway.engine.sessions import SessionRow
     from gateway.llm.providers import Providers
     from gateway.llm.recipes import RecipeFile
+    from gateway.phones import Phones
     from gateway.tools.memories import Memory
     from gateway.tools.skills.library import SkillLibrary
     from gateway.turn.patterns.library import PatternLibrary
@@ -88,7 +88,7 @@ class Gateway:
         self._model = model
         self._clock = clock
         self._random = random
-        self._assume_yes = assume_yes
+        self.assume_yes = assume_yes
         self._opened: Runs | None = None
         self._providers: Providers | None = None  # opened here, so closed here
 
@@ -113,6 +113,13 @@ class Gateway:
     def home(self) -> Path:
         return self.settings.home
 
+    @cached_property
+    def phones(self) -> Phones:
+        """Tasks on phones."""
+        from gateway.phones import Phones
+
+        return Phones(self)
+
     @property
     def runs(self) -> Runs:
         """The runs of this home; opened when first needed."""
@@ -130,7 +137,8 @@ class Gateway:
             model = self._model
             if model is None:
                 model = self._providers = model_of(self.settings)
-            opened.register(turn_type(self.home, self.toolbox.pinned, model))
+            opened.register(self.phones.type(opened.store, model))
+            opened.register(turn_type(self.home, self.toolbox.pinned, model, opened))
             self._opened = opened
         return self._opened
 
@@ -155,7 +163,7 @@ class Gateway:
 
         check_request(request)
         context = self._context(request, session, task_type=task_type, history=_exchanges(history))
-        pins = collect(self._folders("prompts"), self._folders("recipes"))
+        pins = collect(self.folders("prompts"), self.folders("recipes"))
         if task_type is not None and task_type not in assemble(PlainTexts(pins), self.toolbox.registry).programs:
             self.patterns().get(task_type)  # raises: it knows the nearest, or what is wrong with the file
         offered, warnings = await self.toolbox.offered()
@@ -181,7 +189,7 @@ class Gateway:
         if Policy(self.settings.public()["tools"]).denies(name):
             raise UsageError(f"the configuration denies {name}", hint="see tools.deny and tools.policy there")
         context = self._context(f"{name} {json.dumps(args, ensure_ascii=False)}", session, direct=True)
-        pins = collect(self._folders("prompts"), self._folders("recipes")) | offered
+        pins = collect(self.folders("prompts"), self.folders("recipes")) | offered
         return await self._begin(context, TurnState.calling(name, dict(args)), pins, on_event, unsaid)
 
     async def _begin(
@@ -203,6 +211,7 @@ class Gateway:
                 title=context.request,
                 limits={
                     "steps": limits.max_steps,
+                    "taps": limits.max_taps,
                     "time_s": limits.max_time_s,
                     "tokens": limits.max_tokens,
                     "cost_usd": limits.max_cost_usd,
@@ -356,7 +365,7 @@ class Gateway:
 
         if name != TURN:
             raise UsageError(f"there is no graph {name!r}", hint=f"there is: {TURN}")
-        parts = assemble(PlainTexts(collect(self._folders("prompts"), self._folders("recipes"))), self.toolbox.registry)
+        parts = assemble(PlainTexts(collect(self.folders("prompts"), self.folders("recipes"))), self.toolbox.registry)
         return turn_graph(parts, TurnContext(request="", session="default", workspace="", models={}, settings={}))
 
     def patterns(self) -> PatternLibrary:
@@ -364,7 +373,7 @@ class Gateway:
         from gateway.resources import shipped
         from gateway.turn.patterns.library import PatternLibrary, Source
 
-        workspace, home = self._folders("prompts")
+        workspace, home = self.folders("prompts")
         folders = {"workspace": workspace, "home": home, "shipped": shipped("prompts")}
         return PatternLibrary([Source(origin, folder / "patterns") for origin, folder in folders.items()])
 
@@ -372,7 +381,7 @@ class Gateway:
         """What model calls are made of: the workspace's recipes, the home's, the shipped ones."""
         from gateway.llm.recipes import files
 
-        return files(self._folders("recipes"), self._folders("prompts"))
+        return files(self.folders("recipes"), self.folders("prompts"))
 
     def skills(self) -> SkillLibrary:
         """The skills that there are: those of the workspace, those of this home, and their versions."""
@@ -416,15 +425,8 @@ class Gateway:
             context=turn_folder(self.home, row.session or "", row.ordinal or 0) / "context.md",
             usage=dict(state.counters),
             waiting=state.waiting,
-            hint=self._hint(row, state),
+            hint=self.runs.hint(row.id) if state.error is not None else "",
         )
-
-    def _hint(self, row: RunRow, state: RunState) -> str:
-        """What whoever failed the turn said could be done; the log has it, the state only the message."""
-        if state.error is None:
-            return ""
-        decided = (event.data for event in reversed(self.runs.store.events(row.id)) if event.kind == NODE_DECIDED)
-        return str(next(decided, {}).get("hint", ""))
 
     def _context(self, request: str, session: str, **more: Any) -> TurnContext:
         from gateway.turn.state import TurnContext
@@ -445,11 +447,11 @@ class Gateway:
             workspace=str(self.settings.workspace),
             models={role: str(name) for role, name in models.items() if name},
             settings=self.settings.public(),
-            assume_yes=self._assume_yes,
+            assume_yes=self.assume_yes,
             **more,
         )
 
-    def _folders(self, kind: str) -> list[Path]:
+    def folders(self, kind: str) -> list[Path]:
         """A user's own prompts or recipes: the workspace's first, then the home's."""
         return [self.settings.workspace / ".echelon" / kind, self.home / kind]
 

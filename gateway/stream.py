@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.engine.events import CALL_ENDED, CALL_INTENDED, NODE_DECIDED, Event
+from gateway.engine.observing import RUN
 from gateway.engine.state import RunState
 
 if TYPE_CHECKING:
@@ -204,6 +205,8 @@ class Narrator:
         self._succeeded = False  # the node whose decision was written last
 
     def progress(self, kind: str, data: Mapping[str, Any]) -> None:
+        if RUN in data:  # of a run that a tool call is: as far as it goes, it is that call's progress
+            kind, data = _below(kind, data)
         match kind:
             case "node":
                 self._tell(PhaseStarted(data["node"], data["attempt"]))
@@ -264,6 +267,15 @@ class Narrator:
         elif node == "Validate":
             verdict = state.verdicts[-1]
             self._tell(Validated(verdict.verdict, verdict.issues))
+
+
+def _below(kind: str, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """What is told of a run below: how far it is, in lines, and what is in doubt. Its nodes and models are its own."""
+    if kind.startswith("phone."):
+        from gateway.phone.trajectory.words import progress_line
+
+        return "tool.progress", {"line": progress_line(kind, data)}
+    return (kind, data) if kind in ("tool.progress", "in_doubt") else ("", {})
 
 
 async def streamed(work: Callable[..., Awaitable[Turn]]) -> AsyncIterator[TurnEvent]:

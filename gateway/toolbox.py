@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gateway.tools.mcp.servers import Servers
     from gateway.turn.parts import Texts
 
+PHONE = ("gateway.phone.tools.navigate",)  # the modules that declare the phone's tools
+
 
 class Toolbox:
     """What turns of one home and configuration can call. `make` gives the tools that are no MCP server's; None: those
@@ -40,7 +42,7 @@ class Toolbox:
             return self._make()
         from gateway.tools.discovery import builtin_registry
 
-        return builtin_registry(self._settings.home)
+        return builtin_registry(self._settings.home, *PHONE)
 
     async def all(self, name: str | None = None) -> tuple[Registry, list[str]]:
         """The tools that a turn which begins now has; and what is to be said about those that it has not: MCP servers

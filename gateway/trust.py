@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from gateway.errors import ConfigError
 
 Values = Mapping[str, Any]
-_REFUSED = (("tools", "mcp_servers"), ("research", "allow_hosts"), ("research", "searxng_url"), ("serve",))
+_REFUSED = (("tools", "mcp_servers"), ("research", "allow_hosts"), ("research", "searxng_url"), ("serve",), ("phone",))
 _RULES = ("deny", "ask")  # which add up; `allow` would lift them
 
 

@@ -26,4 +26,5 @@ def echelon_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
             monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("ECHELON_HOME", str(home))
+    monkeypatch.setenv("MAI_PHONE_HOME", str(home / "mai-phone"))
     return home

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from echelon.pulling import pull
@@ -16,14 +18,14 @@ DEFAULT = "local/qwen2.5-coder-1.5b"
 HOW = "choose another with --model, ECHELON_MODEL or `model:` in echelon.yaml"
 
 
-def with_models(settings: Settings, *, assume_yes: bool, no_input: bool) -> Settings:
-    """The settings with a model for every role, each of them there; says which in one line.
+def with_models(settings: Settings, *, assume_yes: bool, no_input: bool, roles: Sequence[str] = ROLES) -> Settings:
+    """The settings with a model for each of the roles, all of them there; says which in one line.
 
     A local model that is not installed is pulled if the person agrees; ModelUnavailable where nobody can be asked.
     """
-    if not all(settings.model_for(role) for role in ROLES):  # type: ignore[arg-type]
+    if not all(settings.model_for(role) for role in roles):  # type: ignore[arg-type]
         settings = settings.model_copy(update={"model": DEFAULT})
-    names = list(dict.fromkeys(str(settings.model_for(role)) for role in ROLES))  # type: ignore[arg-type]
+    names = list(dict.fromkeys(str(settings.model_for(role)) for role in roles))  # type: ignore[arg-type]
     for name in names:
         if name.startswith(PREFIX):
             _have(name, settings, assume_yes=assume_yes, ask=interactive() and not no_input)

@@ -33,7 +33,7 @@ COMMANDS = {
     "memory": "What is remembered: list it, search it, forget something.",
     "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",
-    "phone": "Phones over adb: list them, check one.",
+    "phone": "Carry out a task on an Android phone; list phones, check one.",
     "simphone": "A simulated Android phone for adb.",
     "doctor": "Check what Echelon needs, and say what to do about it.",
     "schema": "The shapes of what commands print with --json, as JSON schemas.",

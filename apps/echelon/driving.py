@@ -1,4 +1,5 @@
-"""Working on a turn from the terminal: progress, questions in place, and an end that can be resumed from."""
+"""Working on a turn, or on a task, from the terminal: progress, questions in place, and an end that can be resumed
+from."""
 
 from __future__ import annotations
 
@@ -6,14 +7,16 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Awaitable, Callable
-from types import TracebackType
+from types import FrameType, TracebackType
+from typing import Protocol, TypeVar
 
 import click
 
 from echelon import calling
 from echelon.cli import INTERRUPTED, Invocation
-from echelon.ending import answer_command, question_lines, report
+from echelon.ending import Ended, answer_command, question_lines, report
 from echelon.progress import Progress
 from echelon.terminal import interactive, own_stdout, read_line, say
 from gateway import Gateway, Settings, Turn
@@ -22,60 +25,115 @@ from gateway.stream import OnEvent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR = "\x1b[?25h"
+FREE_S = 15.0  # for what an interrupted run still holds
 
 Act = Callable[[Gateway, OnEvent], Awaitable[Turn]]
+E = TypeVar("E", bound=Ended)
+
+
+class Shown(Protocol):
+    """What shows the progress while it is entered; `run_id` once something was begun."""
+
+    run_id: str | None
+
+    def __enter__(self) -> object: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Work(Protocol[E]):
+    """What is carried out. Where it is `holding` something of the outside, that is given back before the process ends,
+    also when it is interrupted."""
+
+    progress: Shown
+    holding: bool
+
+    async def begin(self, gateway: Gateway) -> E: ...
+    async def resume(self, gateway: Gateway, run_id: str) -> E: ...
+    def interrupted(self, gateway: Gateway, asked: E | None) -> str:
+        """What is said then; `asked` is what was just being asked."""
+
+    def report(self, gateway: Gateway, ended: E) -> int:
+        """Say how it ended; the exit code."""
+
+
+class TurnWork:
+    """A turn. Where `direct`, it is one tool call, and shown as that."""
+
+    holding = False
+
+    def __init__(self, act: Act, *, as_json: bool, direct: bool = False) -> None:
+        self.progress = Progress(verbose=verbose(), direct=direct)
+        self._act = act
+        self._as_json = as_json
+
+    async def begin(self, gateway: Gateway) -> Turn:
+        return await self._act(gateway, self.progress)
+
+    async def resume(self, gateway: Gateway, run_id: str) -> Turn:
+        return await gateway.resume(run_id, on_event=self.progress)
+
+    def interrupted(self, gateway: Gateway, asked: Turn | None) -> str:
+        return interrupted(self.progress.run_id, asked)
+
+    def report(self, gateway: Gateway, ended: Turn) -> int:
+        if calling.is_call(gateway, ended):
+            return calling.report(*calling.told(gateway, ended), as_json=self._as_json)
+        return report(ended, as_json=self._as_json)
+
+
+def verbose() -> bool:
+    return click.get_current_context().ensure_object(Invocation).verbose
 
 
 def carry_out(
     settings: Settings, act: Act, *, as_json: bool, no_input: bool, assume_yes: bool = False, direct: bool = False
 ) -> int:
-    """Let `act` work on a turn, ask what it asks, and report how it ended; the exit code. Where `direct`, it is one
-    tool call, and shown as that."""
-    verbose = click.get_current_context().ensure_object(Invocation).verbose
-    ask = interactive() and not no_input
-    progress = Progress(verbose=verbose, direct=direct)
-    return asyncio.run(_carry_out(settings, act, progress, as_json, ask, assume_yes))
+    """Let `act` work on a turn, ask what it asks, and report how it ended; the exit code."""
+    work = TurnWork(act, as_json=as_json, direct=direct)
+    return work_on(settings, work, no_input=no_input, assume_yes=assume_yes)
 
 
-async def _carry_out(
-    settings: Settings, act: Act, progress: Progress, as_json: bool, ask: bool, assume_yes: bool
-) -> int:
+def work_on(settings: Settings, work: Work[E], *, no_input: bool, assume_yes: bool = False) -> int:
+    """Carry it out, ask what it asks, and report how it ended; the exit code."""
+    return asyncio.run(_work_on(settings, work, interactive() and not no_input, assume_yes))
+
+
+async def _work_on(settings: Settings, work: Work[E], ask: bool, assume_yes: bool) -> int:
     async with Gateway(settings, assume_yes=assume_yes) as gateway:
-        asked: Turn | None = None
+        asked: E | None = None
         try:
             with own_stdout(), Interrupts() as interrupts:
-                with progress:
-                    turn = await act(gateway, progress)
-                while turn.waiting is not None and ask:
-                    asked = turn
-                    if not await _answered(gateway, turn):
+                with work.progress:
+                    ended = await work.begin(gateway)
+                while ended.waiting is not None and ask:
+                    asked = ended
+                    if not await _answered(gateway, ended):
                         break
                     asked = None
-                    with progress:
-                        turn = await gateway.resume(turn.run_id, on_event=progress)
+                    with work.progress:
+                        ended = await work.resume(gateway, ended.run_id)
         except asyncio.CancelledError:
             if not interrupts.seen:
                 raise
-            gateway.close()
-            _leave(progress.run_id, asked)
+            return _leave(gateway, work, asked)
         except StoreError as error:
-            if progress.run_id is not None:
-                error.hint = "; then ".join(filter(None, (error.hint, f"echelon runs resume {progress.run_id}")))
+            if work.progress.run_id is not None:
+                error.hint = "; then ".join(filter(None, (error.hint, f"echelon runs resume {work.progress.run_id}")))
             raise
-        if calling.is_call(gateway, turn):
-            return calling.report(*calling.told(gateway, turn), as_json=as_json)
-    return report(turn, as_json=as_json)
+        return work.report(gateway, ended)
 
 
-async def _answered(gateway: Gateway, turn: Turn) -> bool:
-    """Ask the turn's question; False where nobody answers. A deadline that passes counts as an answer."""
-    assert turn.waiting is not None
-    for line in question_lines(turn.waiting):
+async def _answered(gateway: Gateway, ended: Ended) -> bool:
+    """Ask its question; False where nobody answers. A deadline that passes counts as an answer."""
+    assert ended.waiting is not None
+    for line in question_lines(ended.waiting):
         say(line)
     while True:
         click.echo("> ", err=True, nl=False)
         try:
-            text = await read_line(turn.waiting.deadline)
+            text = await read_line(ended.waiting.deadline)
         except TimeoutError:
             say("\nno answer in time")
             return True
@@ -85,10 +143,10 @@ async def _answered(gateway: Gateway, turn: Turn) -> bool:
         if not text:
             continue
         try:
-            await gateway.runs.answer(turn.run_id, text)
+            await gateway.runs.answer(ended.run_id, text)
             return True
         except UsageError as error:
-            if not turn.waiting.options:
+            if not ended.waiting.options:
                 raise
             say(str(error))
 
@@ -120,14 +178,32 @@ class Interrupts:
         self._task.cancel()
 
 
-def _leave(run_id: str | None, asked: Turn | None) -> None:
-    """Say how to go on, and end: what threads still compute is not waited for."""
+def interrupted(run_id: str | None, asked: Ended | None) -> str:
+    """How to go on."""
     if asked is not None:
-        say(f"\ninterrupted; answer with: {answer_command(asked)}")
-    elif run_id is not None:
-        say(f"interrupted; resume with: echelon runs resume {run_id}")
-    else:
-        say("interrupted before anything was begun")
+        return f"\ninterrupted; answer with: {answer_command(asked)}"
+    if run_id is not None:
+        return f"interrupted; resume with: echelon runs resume {run_id}"
+    return "interrupted before anything was begun"
+
+
+def _leave(gateway: Gateway, work: Work[E], asked: E | None) -> int:
+    """Say how to go on, and end: what threads still compute is not waited for, unless it is `holding` something."""
+    said = work.interrupted(gateway, asked)
+    if not work.holding:
+        gateway.close()
+        say(said)
+        end()
+    say(said)
+    for number in SIGNALS:
+        signal.signal(number, _end_at_once)
+    late = threading.Timer(FREE_S, end)
+    late.daemon = True
+    late.start()
+    return INTERRUPTED
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
     end()
 
 

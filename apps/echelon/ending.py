@@ -1,8 +1,10 @@
-"""How a turn ended, in words, as JSON, and as an exit code."""
+"""How a turn or a task ended, in words, as JSON, and as an exit code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from echelon.cli import INTERRUPTED
 from echelon.output.turn import CallResult, Question, TurnOutcome, TurnUsage
@@ -14,18 +16,38 @@ from gateway.errors import BudgetExhausted, EchelonError, ModelUnavailable, Task
 WAITING = 6
 SETTINGS = {  # budgets by their counter, and the setting that raises them
     "steps": "limits.max_steps",
+    "taps": "limits.max_taps",
     "time_s": "limits.max_time_s",
     "tokens": "limits.max_tokens",
     "cost_usd": "limits.max_cost_usd",
 }
 
 
-def exit_code(turn: Turn) -> int:
+class Ended(Protocol):
+    """A turn, or a task on a phone: how it ended, or where it is."""
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def stop_reason(self) -> str | None: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def hint(self) -> str: ...
+    @property
+    def usage(self) -> Mapping[str, float]: ...
+    @property
+    def waiting(self) -> Waiting | None: ...
+
+
+def exit_code(ended: Ended) -> int:
     """What the contract says for this status and stop reason."""
-    reason, _, name = (turn.stop_reason or "").partition(":")
-    if turn.status is Status.COMPLETE:
+    reason, _, name = (ended.stop_reason or "").partition(":")
+    if ended.status is Status.COMPLETE:
         return 0
-    if turn.status is Status.WAITING:
+    if ended.status is Status.WAITING:
         return WAITING
     if reason == "user_cancelled":
         return INTERRUPTED
@@ -60,14 +82,14 @@ def as_data(turn: Turn, result: CallResult | None = None) -> TurnOutcome:
         response=turn.response or None,
         context=str(turn.context),
         usage=usage(turn),
-        waiting=_waiting(turn.waiting),
+        waiting=question(turn.waiting),
         result=result,
     )
 
 
-def usage(turn: Turn) -> TurnUsage:
+def usage(ended: Ended) -> TurnUsage:
     """As context.md has it."""
-    used = turn.usage
+    used = ended.usage
     return TurnUsage(
         model_calls=int(used.get("model_calls", 0)),
         prompt_tokens=int(used.get("prompt_tokens", 0)),
@@ -78,8 +100,8 @@ def usage(turn: Turn) -> TurnUsage:
     )
 
 
-def usage_line(turn: Turn) -> str:
-    used = usage(turn)
+def usage_line(ended: Ended) -> str:
+    used = usage(ended)
     cached = f" ({used.cached_tokens:,} cached)" if used.cached_tokens else ""
     parts = [
         f"{used.model_calls} model call{'' if used.model_calls == 1 else 's'}",
@@ -90,13 +112,14 @@ def usage_line(turn: Turn) -> str:
     return " · ".join(parts + ([f"${used.cost_usd:.4f}"] if used.cost_usd else []))
 
 
-def answer_command(turn: Turn) -> str:
-    return f'echelon runs answer {turn.run_id} "…"'
+def answer_command(ended: Ended) -> str:
+    return f'echelon runs answer {ended.run_id} "…"'
 
 
 def question_lines(waiting: Waiting) -> list[str]:
     options = f" ({' / '.join(waiting.options)})" if waiting.options else ""
-    return [f"{waiting.question}{options}"]
+    until = time.strftime("%H:%M:%S", time.localtime(waiting.deadline))
+    return [f"{waiting.question}{options}"] + ([] if waiting.deadline is None else [f"(until {until})"])
 
 
 def _lines(turn: Turn, conversing: bool) -> Iterator[str]:
@@ -106,37 +129,38 @@ def _lines(turn: Turn, conversing: bool) -> Iterator[str]:
     yield f"context: {turn.context}"
 
 
-def how_it_ended(turn: Turn, conversing: bool = False) -> Iterator[str]:
-    """What is asked, or why it failed or stopped, and what can be done about that; nothing for a turn that is
-    complete."""
-    if turn.waiting is not None:
-        yield from question_lines(turn.waiting)
-        if not conversing:
-            yield f"answer with: {answer_command(turn)}"
-    elif turn.status is Status.FAILED:
-        yield f"error: {turn.error}"
-        if turn.hint:
-            yield f"  {turn.hint}"
-        if turn.stop_reason != f"error:{TaskUnfinished.kind}":  # that is an outcome: nothing is left to go on with
-            elsewhere = " [--api-base URL]" if turn.stop_reason == f"error:{ModelUnavailable.kind}" else ""
-            yield f"when the cause is gone, go on with: echelon runs resume {turn.run_id}{elsewhere}"
-    elif turn.status is Status.STOPPED:
-        yield from _stopped(turn)
+def how_it_ended(ended: Ended, conversing: bool = False, *, resumable: bool = True) -> Iterator[str]:
+    """What is asked, or why it failed or stopped, and what can be done about that, as far as it is `resumable`;
+    nothing for what is complete."""
+    if ended.waiting is not None:
+        yield from question_lines(ended.waiting)
+        if not conversing and resumable:
+            yield f"answer with: {answer_command(ended)}"
+    elif ended.status is Status.FAILED:
+        yield f"error: {ended.error}"
+        if ended.hint:
+            yield f"  {ended.hint}"
+        unfinished = ended.stop_reason == f"error:{TaskUnfinished.kind}"  # an outcome: nothing is left to go on with
+        if resumable and not unfinished:
+            elsewhere = " [--api-base URL]" if ended.stop_reason == f"error:{ModelUnavailable.kind}" else ""
+            yield f"when the cause is gone, go on with: echelon runs resume {ended.run_id}{elsewhere}"
+    elif ended.status is Status.STOPPED:
+        yield from _stopped(ended, resumable)
 
 
-def _stopped(turn: Turn) -> Iterator[str]:
-    reason, _, name = (turn.stop_reason or "").partition(":")
+def _stopped(ended: Ended, resumable: bool) -> Iterator[str]:
+    reason, _, name = (ended.stop_reason or "").partition(":")
     if reason == "budget":
         setting = SETTINGS.get(name)
         yield f"error: the budget for {name} is used up"
         if setting is not None:
             variable = f"ECHELON_{setting.replace('.', '__').upper()}"
             yield f"  raise {setting} in echelon.yaml, or {variable}, and ask again"
-    else:
-        yield f"go on with: echelon runs resume {turn.run_id}"
+    elif resumable:
+        yield f"go on with: echelon runs resume {ended.run_id}"
 
 
-def _waiting(waiting: Waiting | None) -> Question | None:
+def question(waiting: Waiting | None) -> Question | None:
     if waiting is None:
         return None
     return Question(id=waiting.id, question=waiting.question, options=waiting.options, deadline=waiting.deadline)

@@ -6,27 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from echelon import options
+from echelon import options, phone_options
+from echelon.phone_task import task
 from echelon.terminal import harmless, put, put_json, put_table, say
 
 if TYPE_CHECKING:
     from gateway import Settings
 
-simulated_option = click.option(
-    "--simulated", is_flag=True, help="With a simulated phone, which is there as long as this takes."
-)
-
 
 @click.group(
-    cls=options.Group,
-    epilog="\b\nExamples:\n  mai-phone devices\n  mai-phone doctor\n  mai-phone doctor --simulated\n",
+    cls=phone_options.TaskGroup,
+    task=task,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 def phone() -> None:
-    """Phones over adb: which there are, and whether one can be worked with.
-
-    The device is the one that `device.serial` names, or else the only one; `device.adb_server` is where adb listens.
-    """
+    """A task on a phone, or a command about phones."""
 
 
 @phone.command(
@@ -39,9 +33,9 @@ Examples:
 Exit codes: 0 one can be used, 4 none can.
 """
 )
-@simulated_option
+@phone_options.simulated
 @options.as_json
-@options.home
+@phone_options.settings
 def devices(settings: Settings, simulated: bool, as_json: bool) -> int:
     """List the phones that adb sees, and what to do about those that cannot be used."""
     from echelon import phone_devices
@@ -73,9 +67,9 @@ Exit codes: 0 nothing failed, 4 something did.
 """
 )
 @click.option("--serial", metavar="S", help="The phone, by its serial or host:port.")
-@simulated_option
+@phone_options.simulated
 @options.as_json
-@options.home
+@phone_options.settings
 def doctor(settings: Settings, serial: str | None, simulated: bool, as_json: bool) -> int:
     """Check adb, the phone, its screen, its pictures and its keyboard; say what to do about each."""
     from echelon import phone_devices

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from echelon import options
-from echelon.driving import carry_out
 from echelon.terminal import ago, one_line, put, put_json, put_table, say
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from echelon.output.run import ReplayOutcome
-    from gateway import Gateway, Settings, Turn
+    from gateway import Gateway, Settings
     from gateway.engine.store import RunRow
-    from gateway.stream import OnEvent
+    from gateway.phones import PhoneTask
 
 FOLLOW_S = 0.2
 SHOWN = 120  # characters of a title in a list
@@ -80,6 +77,7 @@ def show(settings: Settings, run_id: str, as_json: bool) -> None:
         state, status = gateway.state(row), gateway.runs.status(row)
         events = gateway.runs.store.last_seq(row.id)
         children = gateway.runs.store.runs(parent=row.id)
+        task = gateway.phones.task(row.id) if row.graph == "phone" else None
     if as_json:
         put_json(
             RunShown(
@@ -89,6 +87,7 @@ def show(settings: Settings, run_id: str, as_json: bool) -> None:
                 error=state.error,
                 events=events,
                 children=tuple(child.id for child in children),
+                trajectory=str(task.folder / "trajectory.json") if task else None,
             )
         )
         return
@@ -108,8 +107,12 @@ def show(settings: Settings, run_id: str, as_json: bool) -> None:
         "limits": ", ".join(f"{name} {value:g}" for name, value in sorted(row.limits.items())),
         "parent": row.parent or "",
         "children": ", ".join(child.id for child in children),
+        "phone": task.device.serial if task and task.device else "",
+        "trajectory": str(task.folder / "trajectory.json") if task else "",
     }
     put("\n".join(f"{name:<10} {value}" for name, value in facts.items() if value))
+    if task is not None and task.steps:
+        _put_steps(task)
 
 
 @runs.command(
@@ -158,9 +161,7 @@ def resume(settings: Settings, run_id: str, api_base: str | None, no_input: bool
 
     It goes on with the prompts, patterns and models that it began with; what it did is not done again.
     """
-    return _go_on(
-        settings, run_id, api_base, lambda gateway, run, tell: gateway.resume(run, on_event=tell), as_json, no_input
-    )
+    return _go_on(settings, run_id, api_base, None, as_json, no_input)
 
 
 @runs.command(epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n')
@@ -172,14 +173,7 @@ def resume(settings: Settings, run_id: str, api_base: str | None, no_input: bool
 @options.home
 def answer(settings: Settings, run_id: str, text: str, api_base: str | None, no_input: bool, as_json: bool) -> int:
     """Answer a run's question with TEXT, and go on with it."""
-    return _go_on(
-        settings,
-        run_id,
-        api_base,
-        lambda gateway, run, tell: gateway.answer(run, text, on_event=tell),
-        as_json,
-        no_input,
-    )
+    return _go_on(settings, run_id, api_base, text, as_json, no_input)
 
 
 @runs.command(epilog="\b\nExamples:\n  echelon runs cancel last\n  echelon runs cancel 01KA --json\n")
@@ -265,27 +259,29 @@ def graph(settings: Settings, graph_name: str, as_json: bool) -> None:
 
 
 def _go_on(
-    settings: Settings,
-    run_id: str,
-    api_base: str | None,
-    act: Callable[[Gateway, str, OnEvent], Awaitable[Turn]],
-    as_json: bool,
-    no_input: bool,
+    settings: Settings, run_id: str, api_base: str | None, answer: str | None, as_json: bool, no_input: bool
 ) -> int:
     """Work on a run with the server that it began with, unless an option names another."""
+    from echelon.going_on import go_on
     from gateway import Gateway
 
     with closing(Gateway(settings)) as gateway:
         row = _found(gateway, run_id)
+        while row.parent is not None:  # what a turn has begun is gone on with by the turn
+            row = gateway.runs.store.run(row.parent)
     began_with = row.context.get("settings", {}).get("api_base")
     settings = settings.model_copy(update={"api_base": api_base or began_with or settings.api_base})
-    return carry_out(
-        settings,
-        lambda gateway, tell: act(gateway, row.id, tell),
-        as_json=as_json,
-        no_input=no_input,
-        direct=bool(row.context.get("direct")),
-    )
+    return go_on(settings, row, answer, as_json=as_json, no_input=no_input)
+
+
+def _put_steps(task: PhoneTask) -> None:
+    """What was done on the phone, and where the time went."""
+    from gateway.phone.trajectory import table
+
+    put("")
+    put_table(table.STEP_HEADERS, table.step_rows(task.steps), spare=[f"{phase} ms" for phase in table.PHASES])
+    put("")
+    put_table(table.LATENCY_HEADERS, table.latency_rows(task.steps))
 
 
 def _found(gateway: Gateway, run_id: str) -> RunRow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,3 +80,5 @@ class GraphType:
     build: Callable[[Any, Pinned], Graph]
     operations: Callable[[RunRow, Any, Pinned], Mapping[str, Operation]]
     project: Callable[[RunRow, Any, RunState, ArtifactStore], Projection] | None = None
+    let_go: Callable[[str], Awaitable[None]] | None = None
+    """Told a run's id when this process works on it no more: what it holds of the outside is given back."""

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from gateway.engine import budget, events
 from gateway.engine.log import Log
-from gateway.engine.ports import Artifacts, Effect, Json, Operation, Ports, Reconciled, Scope
+from gateway.engine.ports import Artifacts, Effect, Json, LookFailed, Operation, Ports, Reconciled, Scope
 from gateway.engine.records import Call, Outcome, Past, Recorded, digest_of, error_of, plain, read
 from gateway.engine.state import Waiting
 from gateway.errors import BudgetExhausted, EchelonError, GraphError, ReplayMismatch, StoreError
@@ -192,6 +192,8 @@ class Visit:
             except GROUND as error:
                 self.broken = error
                 raise
+            except LookFailed as error:
+                raise error.cause from error
             except Exception as error:  # looking failed: a person has to
                 self.progress("in_doubt", op=call.op.name, error=str(error))
         if verdict is Reconciled.NOT_DONE:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.engine.identity import child_of
+from gateway.errors import EchelonError
 
 if TYPE_CHECKING:
     from gateway.engine.events import Event
@@ -144,6 +145,15 @@ class Operation:
 
 class LinkLost(Exception):
     """The connection was lost in the middle of an operation: whether it happened is not known."""
+
+
+class LookFailed(Exception):
+    """Raised by `reconcile`: nothing can be found out now, for `cause`. The call stays in doubt and its node fails with
+    the cause, so that a run which is resumed looks again, instead of asking a person who could not tell either."""
+
+    def __init__(self, cause: EchelonError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 class SystemClock:

@@ -21,6 +21,7 @@ from gateway.engine.journal import INLINE, WaitRequested
 from gateway.engine.lease import Lease
 from gateway.engine.log import StoredLog
 from gateway.engine.machine import CANCELLED, Machine, OnAttempt, initial
+from gateway.engine.observing import Below
 from gateway.engine.ports import Clock, Observer, Ports, Random, Scope, Silent, SystemClock, SystemRandom
 from gateway.engine.records import plain
 from gateway.engine.replay import Replayed, replay
@@ -128,6 +129,9 @@ class Runs:
             ended = await self._drive(row, owned, observer, cancelled)
         finally:
             self._observers.pop(row.id, None)
+            let_go = self._type(row).let_go
+            if let_go is not None:
+                await let_go(row.id)
             await self._release(owned)
         if ended.status is Status.WAITING and self.store.cancel_requested(row.id):  # it came too late to interrupt
             return await self.resume(row.id, observer)
@@ -321,7 +325,8 @@ class Runs:
         Its limits are the smaller of its own and of what its parent, and the other children under way, leave.
         The operation charges `budget.shared(state.counters)`. Raises WaitRequested where the child asks a person.
         """
-        observer = self._observers.get(scope.run_id)
+        above = self._observers.get(scope.run_id)
+        observer = None if above is None else Below(scope.child_id, above)
         try:
             row = self.store.run(scope.child_id)
         except RunNotFound:
@@ -354,6 +359,11 @@ class Runs:
     def state(self, row: RunRow) -> RunState:
         """Where a run was when it was last written."""
         return RunState.load(self.store.snapshot(row.id)[1], self._type(row).state)
+
+    def hint(self, run_id: str) -> str:
+        """What whoever failed a run said could be done: its state has only the message."""
+        decided = (event.data for event in reversed(self.store.events(run_id)) if event.kind == events.NODE_DECIDED)
+        return str(next(decided, {}).get("hint", ""))
 
     async def cancel(self, run_id: str) -> bool:
         """End a run for good. True: done. False: its owner has been asked to, and does so within a second."""

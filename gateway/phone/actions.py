@@ -145,6 +145,9 @@ Action = Annotated[DeviceAction | AgentAction, Field(discriminator="action")]
 ACTION: TypeAdapter[DeviceAction | AgentAction] = TypeAdapter(Action)
 """Validates and describes actions as data: `{"action": "tap", "coordinate": [0.5, 0.5]}`."""
 
+DEVICE_ACTION: TypeAdapter[DeviceAction] = TypeAdapter(Annotated[DeviceAction, Field(discriminator="action")])
+"""Of these, what the phone itself does."""
+
 
 def pixel(point: tuple[float, float], size: Size) -> Pixel:
     """Of a point in fractions; 1.0 is the last pixel of the `size`."""

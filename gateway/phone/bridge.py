@@ -131,6 +131,17 @@ class Bridge:
         with self._alone("settle", longest_s + READ_S if deadline_s is None else deadline_s) as deadline:
             return settle.settle(self._sight.look, deadline, longest_s)
 
+    def identity(self, deadline_s: float = READ_S) -> tuple[str, str]:
+        """Its model, and its version of Android."""
+        with self._alone("identity", deadline_s) as deadline:
+            said = self._calls.query(f"getprop ro.product.model; {ASKED}", deadline).splitlines()
+            model, android = [*(line.strip() for line in said), "", ""][:2]
+            return model, android
+
+    def keyboard_shown(self, deadline_s: float = READ_S) -> bool:
+        with self._alone("keyboard", deadline_s) as deadline:
+            return self._text.keyboard_shown(deadline)
+
     def healthy(self, deadline_s: float = READ_S) -> bool:
         """Whether it answers; it is not brought back where it does not."""
         try:

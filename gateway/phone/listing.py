@@ -81,9 +81,9 @@ def _quoted(text: str, length: int) -> str:
 def _ranked(elements: Sequence[Element], keep: str) -> list[int]:
     """Indices, what matters most first: named by the instruction, then can be acted on and says what it is, then says
     something; the higher on the screen, the earlier."""
-    wanted = set(_words(keep)) - COMMON
-    said = [wanted.intersection(_words(f"{each.text} {each.hint} {each.resource_id}")) for each in elements]
-    common = Counter(word for words in said for word in words)
+    wanted = set(words(keep)) - COMMON
+    said = [wanted.intersection(words(f"{each.text} {each.hint} {each.resource_id}")) for each in elements]
+    common = Counter(word for found in said for word in found)
 
     def rank(index: int) -> tuple[float, int, int]:
         each = elements[index]
@@ -95,7 +95,7 @@ def _ranked(elements: Sequence[Element], keep: str) -> list[int]:
     return sorted(range(len(elements)), key=rank)
 
 
-def _words(text: str) -> Iterator[str]:
+def words(text: str) -> Iterator[str]:
     """Words in lower case without a plural's s; where words are not divided, pairs of characters."""
     for word in WORD.findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)):
         if CJK.search(word):

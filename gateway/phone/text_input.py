@@ -130,11 +130,12 @@ class TextInput:
             found = focused(self._look(deadline))
         except HierarchyUnreadable:
             found = None
-        if found is None and not self._keyboard_shown(deadline):
+        if found is None and not self.keyboard_shown(deadline):
             raise TextNotTyped("no field has the focus", hint="tap the field first")
         return found
 
-    def _keyboard_shown(self, deadline: Deadline) -> bool:
+    def keyboard_shown(self, deadline: Deadline) -> bool:
+        """Whether the on-screen keyboard is up."""
         return bool(input_method_of(self._calls.query("dumpsys input_method", deadline)).shown)
 
     def _paste(self, text: str, deadline: Deadline) -> None:

@@ -26,12 +26,14 @@ GROUP = "echelon.tools"
 Load = Callable[[], ModuleType]
 
 
-def builtin_registry(home: Path | None = None) -> Registry:
-    """A fresh registry; the modules are imported here, where they are first needed."""
+def builtin_registry(home: Path | None = None, *more: str) -> Registry:
+    """A fresh registry; the modules are imported here, where they are first needed. `more` names modules of other parts
+    of the gateway that declare tools."""
     registry = Registry()
     declared: dict[str, str] = {}  # where, by the tool's name
-    for each in sorted(pkgutil.iter_modules(builtin.__path__), key=lambda found: found.name):
-        module = importlib.import_module(f"{builtin.__name__}.{each.name}")
+    shipped = sorted(f"{builtin.__name__}.{each.name}" for each in pkgutil.iter_modules(builtin.__path__))
+    for name in [*shipped, *more]:
+        module = importlib.import_module(name)
         for tool in _new(module, registry):
             registry.add(tool)
             declared[tool.name] = module.__name__

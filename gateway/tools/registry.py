@@ -24,12 +24,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from gateway.engine.ports import Artifacts, Effect, Json, Reconciliation
 from gateway.errors import ConfigError, ToolError
+
+if TYPE_CHECKING:
+    from gateway.tools.child import Child
 
 
 class ToolResult(BaseModel):
@@ -96,7 +99,11 @@ class Touches(StrEnum):
     WORKSPACE = "workspace"
     HOME = "home"
     PROGRAMS = "programs"  # starts them: they may touch whatever the user may
-    NETWORK = "network"  # what comes from there was written by strangers
+    NETWORK = "network"
+    PHONE = "phone"
+
+
+STRANGERS = frozenset({Touches.NETWORK, Touches.PHONE})  # what comes from there was written by others
 
 
 Schema = dict[str, Any]
@@ -110,7 +117,8 @@ class Tool:
 
     `ask`: a person is asked before each call, unless the configuration allows it. `subject` gives the text that the
     configuration's patterns are matched with; by default the first argument. It must be canonical: `./a` and `a` one.
-    `preview` says what a call would do where its arguments alone do not: it is part of the question.
+    `preview` says what a call would do where its arguments alone do not: it is part of the question. `spends` are the
+    counters to which each call adds one. `child`: each call is a run of its own (`gateway.tools.child`).
     """
 
     name: str
@@ -126,6 +134,13 @@ class Tool:
     narrow: Callable[[Schema, ToolContext, Situation], Schema] | None = None
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None
+    spends: tuple[str, ...] = ()
+    child: Child | None = None
+
+    @property
+    def reads_strangers(self) -> bool:
+        """Whether what it gives was written by others, who may want something of whoever reads it."""
+        return not STRANGERS.isdisjoint(self.touches)
 
     def schema(self, ctx: ToolContext | None = None, situation: Situation | None = None) -> Schema:
         """JSON schema of the arguments; narrowed to what there is, where the situation is given."""
@@ -178,6 +193,7 @@ def tool(
     narrow: Callable[[Schema, ToolContext, Situation], Schema] | None = None,
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None,
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None,
+    spends: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Declare a tool: see the module's example.
 
@@ -190,7 +206,7 @@ def tool(
         if not description:
             raise ConfigError(f"tool {name} has no docstring: models are told what it does from there")
         args, adapted = _adapted(name, run)
-        declared = (effect, deadline_s, touches, ask, subject, preview, narrow, undo, reconcile)
+        declared = (effect, deadline_s, touches, ask, subject, preview, narrow, undo, reconcile, spends)
         return Tool(name, description, args, adapted, *declared)
 
     return declare
@@ -220,12 +236,12 @@ def _adapted(name: str, run: Callable[..., Any]) -> tuple[type[BaseModel], Run]:
             values[context] = ctx
         if inspect.iscoroutinefunction(run):
             return as_result(await run(**values))
-        return as_result(await _in_thread(partial(run, **values)))
+        return as_result(await in_thread(partial(run, **values)))
 
     return args, adapted
 
 
-async def _in_thread(run: Callable[[], Any]) -> Any:
+async def in_thread(run: Callable[[], Any]) -> Any:
     """What it gives, computed in a thread that the end of the program does not wait for, as it would for those of
     `asyncio.to_thread`."""
     loop = asyncio.get_running_loop()

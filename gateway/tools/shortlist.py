@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from gateway.tools.fulltext import TOKENIZE, any_of, terms
-from gateway.tools.registry import Tool
+from gateway.tools.registry import Tool, Touches
 
 OFFERED = 12
 # What most tasks begin with: it fills the places for which nothing speaks.
@@ -16,13 +16,21 @@ USUAL = (
     *("file.list", "file.read", "file.search", "file.write", "file.edit", "internet.research", "memory.search"),
     *("skill.read", "shell.run", "test.run"),
 )
+PHONE = re.compile(
+    r"\b(?:(?:smart|cell)?phones?(?!\s+(?:number|book|bill))|androids?|(?-i:Handys?)|smartphone\w*|téléphones?|teléfonos?"
+    r"|móvil\w*|celular\w*)\b|手机|手機|スマホ|携帯",
+    re.IGNORECASE,
+)
 
 
 def shortlist(tools: Sequence[Tool], wanted: str, limit: int = OFFERED) -> list[str]:
     """Names of at most `limit` tools, sorted: those that the text names, then those whose name, description and
     arguments it has words of (BM25), then the usual ones. The same for the same text, so that prompts keep their
-    beginning.
+    beginning. The phone's tools are offered among others only where the text speaks of a phone: words such as "type",
+    "press" and "app" stand in many requests.
     """
+    if not PHONE.search(wanted):
+        tools = [each for each in tools if Touches.PHONE not in each.touches] or tools
     if len(tools) <= limit:
         return sorted(tool.name for tool in tools)
     names = [tool.name for tool in tools]

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from dataclasses import dataclass
-from typing import Any
 
-from gateway.engine.journal import CallFailed, Visit
+from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
-from gateway.engine.ports import Effect
-from gateway.errors import ToolError
-from gateway.tools.policy import Policy, Verdict, denied
-from gateway.tools.registry import Tool, Touches
+from gateway.tools.calling import ToolCaller
+from gateway.turn.operations import load_result
 from gateway.turn.parts import Parts
-from gateway.turn.sections import arguments
 from gateway.turn.state import Entry, Pending, TurnContext, TurnState
 from gateway.turn.task_state import TaskState
-
-ON_LINE = 200  # characters of arguments that are read well on one line
 
 
 @dataclass(frozen=True)
@@ -31,11 +24,13 @@ class Ran:
 @dataclass(frozen=True)
 class Due:
     """A call that is due; `repeats` where an earlier attempt of the turn has made the very same one, `strangers` where
-    the turn has read what the network gave."""
+    the turn has read what others wrote. `begun` are results of earlier calls that may have done a part of it: a run
+    that such a call was may have failed half way."""
 
     call: Pending
     repeats: bool
     strangers: bool
+    begun: tuple[str, ...] = ()
 
 
 class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
@@ -47,22 +42,34 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
     def __init__(self, parts: Parts, context: TurnContext) -> None:
         self._programs = parts.programs
         self._registry = parts.registry
-        self._context = context
-        self._policy = Policy(context.settings.get("tools", {}))
+        self._assume_yes = context.assume_yes
+        self._caller = ToolCaller(parts.registry, context.settings.get("tools", {}))
 
     def build_input(self, state: TurnState, context: TurnContext) -> Due:
         call = state.pending
         assert call is not None
         made = any((each.tool, each.args, each.ok) == (call.tool, call.args, True) for each in state.entries)
         strangers = any(self._reads_strangers(each.tool) for each in state.entries)
-        return Due(call, made and bool(state.verdicts), strangers)
+        begun: tuple[str, ...] = ()
+        if call.tool in self._registry and self._registry.get(call.tool).child is not None:
+            mine = (each for each in state.entries if each.tool == call.tool)
+            begun = tuple(each.result for each in mine if state.verdicts or not each.ok)
+        return Due(call, made and bool(state.verdicts), strangers, begun)
 
     async def execute(self, due: Due, visit: Visit) -> Ran:
         given = due.call
         visit.progress("tool", tool=given.tool, args=given.args)
-        result, began = await self._run(due, visit)
-        data = json.dumps({"tool": given.tool, "args": given.args, **result}, ensure_ascii=False)
-        return Ran(result["ok"], visit.artifacts.put(data.encode()), round(await visit.now() - began, 1))
+        begun = any(load_result(visit.artifacts, each)["data"].get("acted") for each in due.begun)
+        called = await self._caller.call(
+            visit,
+            given.tool,
+            given.args,
+            repeats=due.repeats or begun,
+            strangers=due.strangers,
+            assume_yes=self._assume_yes,
+        )
+        data = json.dumps({"tool": given.tool, "args": given.args, **called.result}, ensure_ascii=False)
+        return Ran(called.result["ok"], visit.artifacts.put(data.encode()), called.s)
 
     def apply_output(self, state: TurnState, output: Ran) -> TurnState:
         pending = state.pending
@@ -86,84 +93,8 @@ class Coordinate(Node[TurnState, TurnContext, Due, Ran]):
         cursor = program.ran(state.cursor, output.ok)
         return state.with_(cursor=cursor, task=TaskState.of(program, cursor))
 
-    async def _run(self, due: Due, visit: Visit) -> tuple[dict[str, Any], float]:
-        """The result, and when the call began: what a person takes to answer is not the tool's time."""
-        given = due.call
-        began = await visit.now()
-        try:
-            tool = self._registry.get(given.tool)
-            effect = self._effect(given)
-            verdict = await self._verdict(tool, given, visit)
-            if verdict is Verdict.DENY:
-                raise denied(tool, given.args)
-            asks = verdict is Verdict.ASK and not (self._context.assume_yes and not due.strangers)
-            again = due.repeats and effect is Effect.ONCE  # which `--yes` does not answer: nothing is done twice
-            if asks or again:
-                would = await visit.call("tools.preview", {"tool": tool.name, "args": given.args})
-                answer = await visit.ask("approve", self._question(due, again, would), options=("yes", "no"))
-                if answer != "yes":
-                    return {"ok": False, "text": "The user did not allow this call.", "data": {"denied": True}}, began
-                began = await visit.now()
-            result = await visit.call(f"tool.{given.tool}", given.args, effect=effect)
-        except (ToolError, CallFailed) as error:
-            hint = f" ({error.hint})" if error.hint else ""
-            return {"ok": False, "text": f"Error: {error}{hint}", "data": {"error": error.kind}}, began
-        if result is None:  # a call in doubt, which a person said had happened
-            return {"ok": True, "text": "It was confirmed that this has been done.", "data": {}}, began
-        return dict(result), began
-
-    def _effect(self, given: Pending) -> Effect | None:
-        """The effect for these arguments; None where they are wrong, which the call itself will say."""
-        tool = self._registry.get(given.tool)
-        if isinstance(tool.effect, Effect):
-            return tool.effect
-        try:
-            return tool.effect_of(tool.parse(given.args))
-        except ToolError:
-            return None
-
-    async def _verdict(self, tool: Tool, given: Pending, visit: Visit) -> Verdict:
-        """By name alone where that settles it; what a call's paths lead to is looked at outside."""
-        general = self._policy.in_general(tool)
-        if general is Verdict.DENY or not self._policy.by_arguments(tool.name):
-            return general
-        return Verdict(await visit.call("tools.policy", {"tool": tool.name, "args": given.args}))
-
-    def _question(self, due: Due, again: bool, would: str) -> str:
-        parts = [approval(due.call), *([visible(would)] if would else [])]
-        if again:
-            parts.append("It was done in the first attempt already.")
-        if due.strangers and self._context.assume_yes and not again:
-            parts.append(
-                "This turn has read texts of others, which may be what asks for it: --yes does not answer here."
-            )
-        return ("\n" if would else " ").join(parts)
-
     def _reads_strangers(self, name: str) -> bool:
-        return name in self._registry and Touches.NETWORK in self._registry.get(name).touches
-
-
-def approval(call: Pending) -> str:
-    """The question whether a call may be made, with exactly what it would do: short arguments on its line, long texts
-    whole, each below its name."""
-    short = visible(arguments(call.args, ON_LINE))
-    if len(json.dumps(call.args, ensure_ascii=False)) <= ON_LINE:
-        return f"Run {call.tool} {short}?"
-    lines = [f"Run {call.tool} with these arguments?"]
-    for key, value in call.args.items():
-        text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2))
-        lines += [f"{key}:", *(f"  {line}" for line in text.splitlines())] if "\n" in text else [f"{key}: {text}"]
-    return "\n".join(lines)
-
-
-def visible(text: str) -> str:
-    """The text with what a terminal would obey or hide (control characters, marks of direction, what has no width)
-    written out, as `\\u202e`: a person must see what is approved."""
-    hidden = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
-    return "".join(
-        each if each in "\n\t" or unicodedata.category(each) not in hidden else each.encode("unicode_escape").decode()
-        for each in text
-    )
+        return name in self._registry and self._registry.get(name).reads_strangers
 
 
 class Undo(Node[TurnState, TurnContext, Entry, None]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from gateway.turn.patterns.cursor import MoveKind
 from gateway.turn.sections import arguments, clarified, code, line, prose, quoted, reflection
 from gateway.turn.state import Entry, Plan, TurnContext, TurnState, Verdict
 
+_FOLDER = re.compile(r"[a-z]+/\w+")
 SHOWN = 2000  # characters of a result in the document; all of it lies in `results/`
 
 
@@ -130,7 +132,8 @@ def _execution(data: TurnState, artifacts: ArtifactStore) -> list[str]:
         outcome = "ok" if entry.ok else "failed"
         tried = f" · candidate {entry.candidate}" if entry.candidate else ""
         undone = " · undone" if entry.undone else ""
-        text = str(load_result(artifacts, entry.result)["text"])
+        result = load_result(artifacts, entry.result)
+        text = str(result["text"])
         if len(text) > SHOWN:
             text = f"{text[:SHOWN]}\n[… {len(text) - SHOWN} more characters in {result_name(number, entry)}]"
         blocks += [
@@ -139,8 +142,17 @@ def _execution(data: TurnState, artifacts: ArtifactStore) -> list[str]:
             f"Arguments: {code(arguments(entry.args))}",
             fenced(text),
             f"Whole result: {code(result_name(number, entry))} (artifact {code(entry.result[:12])})",
+            *_trajectory(result["data"]),
         ]
     return blocks
+
+
+def _trajectory(data: Mapping[str, Any]) -> list[str]:
+    """A link to what a task on a phone has left beside the document."""
+    folder = data.get("folder")
+    if "trajectory" not in data or not isinstance(folder, str) or not _FOLDER.fullmatch(folder):
+        return []
+    return [f"Trajectory: [{folder}]({folder}/trajectory.json)"]
 
 
 def _task_state(data: TurnState) -> list[str]:

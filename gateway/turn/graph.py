@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.engine.graph import AnyNode, Graph
 from gateway.engine.ports import Model, Operation
-from gateway.engine.runs import GraphType, Pinned
+from gateway.engine.runs import GraphType, Pinned, Runs
 from gateway.engine.store import RunRow
 from gateway.tools.registry import Registry
 from gateway.turn.asking import Asker
@@ -43,8 +43,9 @@ def turn_graph(parts: Parts, context: TurnContext) -> Graph:
     return Graph(TURN, nodes, start="Gather")
 
 
-def turn_type(home: Path, registry: Callable[[Texts], Registry], model: Model) -> GraphType:
-    """The kind of run that a turn is; `registry` gives the tools of a run from what it pinned."""
+def turn_type(home: Path, registry: Callable[[Texts], Registry], model: Model, runs: Runs) -> GraphType:
+    """The kind of run that a turn is; `registry` gives the tools of a run from what it pinned, and `runs` has those
+    that its calls begin."""
     latest: dict[object, Parts] = {}  # most turns begin with the same files as the one before
 
     def parts_of(pinned: Pinned) -> Parts:
@@ -59,6 +60,10 @@ def turn_type(home: Path, registry: Callable[[Texts], Registry], model: Model) -
 
     def operations(row: RunRow, context: TurnContext, pinned: Pinned) -> Mapping[str, Operation]:
         place = Place(home, context.session, row.ordinal or 0)
-        return turn_operations(place, context, parts_of(pinned).registry, model)
+
+        def pins() -> dict[str, bytes]:
+            return {name: pinned.text(name).encode() for name in pinned.names()}
+
+        return turn_operations(place, context, parts_of(pinned).registry, model, runs, pins)
 
     return GraphType(TURN, TurnContext, TurnState, build, operations, project(home))

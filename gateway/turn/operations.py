@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gateway.engine.files import write_atomically
-from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Reconciliation, Scope
+from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Scope
 from gateway.errors import NotNow, StoreError, ToolError
 from gateway.llm.model import ModelResponse, model_operation
+from gateway.tools.child import Parent, Runs
 from gateway.tools.code.source_text import decode
-from gateway.tools.policy import Policy
+from gateway.tools.operations import MAX_TEXT, context_of, tool_operations
 from gateway.tools.registry import Registry, Situation, Tool, ToolContext, ToolResult
 from gateway.tools.workspace import MAX_FILES, Workspace
 from gateway.turn.state import TurnContext
@@ -23,8 +24,6 @@ from gateway.turn.state import TurnContext
 KEPT = 5  # earlier turns of the session in §1: as many of them as its budget has room for, the newest first
 LISTED = 15  # files of the workspace
 SHOWN = 300  # characters of each earlier response
-MAX_TEXT = 200_000  # characters of a result's text, as much as of a program's output
-MAX_DATA = 1_000_000  # characters of a result's data, as JSON
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,17 @@ def turn_folder(home: Path, session: str, turn: int) -> Path:
     return home / "turns" / session / f"{turn:04d}"
 
 
-def turn_operations(place: Place, context: TurnContext, registry: Registry, model: Model) -> dict[str, Operation]:
+def turn_operations(
+    place: Place,
+    context: TurnContext,
+    registry: Registry,
+    model: Model,
+    runs: Runs | None = None,
+    pins: Callable[[], Mapping[str, bytes]] = dict,
+) -> dict[str, Operation]:
     """Every operation that a turn may call, by name: `model.complete`, `turn.*`, `tools.schemas`,
-    `tools.policy`, `tools.preview`, and for each tool `tool.<name>` and, where it has one, `undo.<name>`."""
+    `tools.policy`, `tools.preview`, and for each tool `tool.<name>` and, where it has one, `undo.<name>`. Tools that
+    begin runs need `runs`, and are told what the turn has pinned (`pins`)."""
     told = _Told(place, context)
     operations = [
         replace(model_operation(model), charge=charge_of),
@@ -56,13 +63,10 @@ def turn_operations(place: Place, context: TurnContext, registry: Registry, mode
         Operation("turn.documents", told.documents, Effect.READ, deadline_s=30),
         Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
         Operation("tools.schemas", _schemas(registry, told), Effect.READ, deadline_s=30),
-        Operation("tools.policy", _policy(registry, told), Effect.READ, deadline_s=30),
-        Operation("tools.preview", _preview(registry, told), Effect.READ, deadline_s=30),
     ]
-    for tool in registry:
-        operations.append(_tool(tool, told))
-        if tool.undo is not None:
-            operations.append(_undo(tool, told))
+    parent = None if runs is None else Parent(runs, place.folder, pins, context.assume_yes)
+    operations += tool_operations(registry, told.tool_context, parent)
+    operations += [_undo(tool, told) for tool in registry if tool.undo is not None]
     return {operation.name: operation for operation in operations}
 
 
@@ -88,21 +92,13 @@ class _Told:
         self.workspace = Path(context.workspace)
 
     def tool_context(self, scope: Scope) -> ToolContext:
-        loop = asyncio.get_running_loop()
-
-        def progress(line: str) -> None:
-            loop.call_soon_threadsafe(scope.progress, "tool.progress", {"line": line})
-
-        return ToolContext(
+        return context_of(
+            scope,
             workspace=self.workspace,
             home=self.place.home,
-            artifacts=scope.artifacts,
+            settings=self.context.settings,
             session=self.place.session,
             turn=self.place.turn,
-            now=scope.clock.now(),
-            settings=self.context.settings,
-            call=scope.call_id,
-            progress=progress,
         )
 
     async def gather(self, args: Json, scope: Scope) -> Json:
@@ -224,58 +220,6 @@ def _schemas(registry: Registry, told: _Told) -> Any:
         return found
 
     return schemas
-
-
-def _policy(registry: Registry, told: _Told) -> Any:
-    policy = Policy(told.context.settings.get("tools", {}))
-
-    async def verdict(args: Json, scope: Scope) -> Json:
-        """Whether a call may be made, "allow", "ask" or "deny": what its paths lead to decides, too."""
-        tool = registry.get(args["tool"])
-        parsed = tool.parse(args["args"])
-        given = {**parsed.model_dump(mode="json"), **args["args"]}  # as they were given, where they were
-        return (await asyncio.to_thread(policy.verdict, tool, given, told.tool_context(scope))).value
-
-    return verdict
-
-
-def _preview(registry: Registry, told: _Told) -> Any:
-    async def preview(args: Json, scope: Scope) -> Json:
-        """What a call would do, where its arguments alone do not say it. Raises ToolError for one that could not be
-        made at all: nobody need be asked about that."""
-        tool = registry.get(args["tool"])
-        parsed, context = tool.parse(args["args"]), told.tool_context(scope)
-        if tool.subject is not None:
-            await asyncio.to_thread(tool.subject, parsed, context)
-        return "" if tool.preview is None else await tool.preview(parsed, context)
-
-    return preview
-
-
-def _tool(tool: Tool, told: _Told) -> Operation:
-    async def run(args: Json, scope: Scope) -> Json:
-        return _bounded(await tool.run(tool.parse(args), told.tool_context(scope))).model_dump()
-
-    reconcile = None
-    if tool.reconcile is not None:
-        look = tool.reconcile
-
-        async def reconcile(args: Json, scope: Scope) -> Reconciliation:
-            return await look(tool.args.model_validate(args), told.tool_context(scope))
-
-    effect = tool.effect if isinstance(tool.effect, Effect) else Effect.ONCE
-    return Operation(f"tool.{tool.name}", run, effect, tool.deadline_s, reconcile)
-
-
-def _bounded(result: ToolResult) -> ToolResult:
-    """A result of a size that can be kept, searched for secrets and shown again after every step."""
-    text, data = result.text, result.data
-    if len(text) > MAX_TEXT:
-        text = f"{text[: MAX_TEXT // 2]}\n[… {len(text) - MAX_TEXT} characters cut …]\n{text[-MAX_TEXT // 2 :]}"
-    size = len(json.dumps(data, default=str))
-    if size > MAX_DATA:
-        text, data = f"{text}\n[… its data, {size} characters, left out]", {}
-    return result.model_copy(update={"text": text, "data": data})
 
 
 def _undo(tool: Tool, told: _Told) -> Operation:

@@ -1,10 +1,11 @@
-"""Phones: which there are."""
+"""Phones: which there are, and how a task on one ended."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from echelon.output.shape import Shape
+from echelon.output.shape import Shape, Status
+from echelon.output.turn import Question, TurnUsage
 
 
 class DeviceRow(Shape):
@@ -19,3 +20,31 @@ class DeviceRow(Shape):
     connected: Literal["usb", "wifi", "emulator"]
     also: tuple[str, ...]
     advice: str
+
+
+class PhoneUsed(Shape):
+    """The phone that a task had: its serial, its model and version of Android, empty where it does not say."""
+
+    serial: str
+    model: str
+    android: str
+
+
+class PhoneOutcome(Shape):
+    """How a task on a phone ended. `run` is the id of its run, `answer` what the agent answered or why it finished;
+    `error` says why it failed and `hint` what can be done about that, `waiting` what it asks. `steps` are decisions of
+    the agent, `actions` how many are in the file `trajectory`. `device` is null where none was found."""
+
+    run: str
+    task: str
+    status: Status
+    stop_reason: str | None
+    error: str | None
+    hint: str | None
+    answer: str | None
+    device: PhoneUsed | None
+    steps: int
+    actions: int
+    trajectory: str
+    usage: TurnUsage
+    waiting: Question | None

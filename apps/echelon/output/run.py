@@ -26,13 +26,14 @@ class RunRow(Shape):
 
 class RunShown(RunRow):
     """A run and where it is: the `node` that comes next, what it has used up so far by counter, how many `events` its
-    log has, the ids of the runs that it began."""
+    log has, the ids of the runs that it began, and the `trajectory.json` of a task on a phone."""
 
     node: str | None
     counters: dict[str, Number]
     error: str | None
     events: int
     children: tuple[str, ...]
+    trajectory: str | None
 
 
 class EventRow(Shape):

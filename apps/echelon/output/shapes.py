@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import UnionType
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -12,7 +13,7 @@ from echelon.output.graph import GraphShown
 from echelon.output.memory import MemoryForgotten, MemoryRow
 from echelon.output.model import ModelPulled, ModelRemoved, ModelRow
 from echelon.output.pattern import PatternProblems, PatternRow, PatternShown
-from echelon.output.phone import DeviceRow
+from echelon.output.phone import DeviceRow, PhoneOutcome
 from echelon.output.recipe import RecipeProblems, RecipeRow, RecipeShown
 from echelon.output.run import Cancelled, EventRow, ReplayOutcome, RunRow, RunShown
 from echelon.output.schemas import Schemas
@@ -22,7 +23,7 @@ from echelon.output.skill import SkillRestored, SkillRow, SkillShown, VersionRow
 from echelon.output.tool import ToolRow, ToolShown
 from echelon.output.turn import TurnDiff, TurnDocument, TurnOutcome, TurnRow
 
-SHAPES: dict[str, type[BaseModel] | type[list[Any]]] = {
+SHAPES: dict[str, type[BaseModel] | type[list[Any]] | UnionType] = {
     "run": TurnOutcome,
     "turns list": list[TurnRow],
     "turns show": TurnDocument,
@@ -33,8 +34,8 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]]] = {
     "runs list": list[RunRow],
     "runs show": RunShown,
     "runs events": EventRow,
-    "runs resume": TurnOutcome,
-    "runs answer": TurnOutcome,
+    "runs resume": TurnOutcome | PhoneOutcome,
+    "runs answer": TurnOutcome | PhoneOutcome,
     "runs cancel": Cancelled,
     "runs replay": ReplayOutcome,
     "runs graph": GraphShown,
@@ -58,6 +59,7 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]]] = {
     "models list": list[ModelRow],
     "models pull": ModelPulled,
     "models remove": ModelRemoved,
+    "phone": PhoneOutcome,
     "phone devices": list[DeviceRow],
     "phone doctor": list[CheckRow],
     "simphone start": list[SimphoneRow],

@@ -44,7 +44,7 @@ async def flood(args: Args, ctx: ToolContext) -> ToolResult:
 @pytest.fixture(autouse=True)
 def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry((fail, hang, flood, file_list, file_read, file_write))
-    monkeypatch.setattr("gateway.tools.discovery.builtin_registry", lambda home: registry)
+    monkeypatch.setattr("gateway.tools.discovery.builtin_registry", lambda home, *more: registry)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,12 @@ from errand import WAITING, Hook, HookedStore, open_question
 
 import gateway.gateway
 from gateway import Gateway, Settings
-from gateway.engine.ports import Effect, Operation, Reconciled, Reconciliation, Scope
+from gateway.engine.ports import Effect, Reconciled, Reconciliation
 from gateway.engine.runs import GraphType
 from gateway.engine.scripted import ScriptedClock, ScriptedRandom
 from gateway.engine.state import RunState, Status
 from gateway.llm.scripted import ScriptedModel
+from gateway.tools.child import Caller, ChildEnd, ChildRun, child_tool
 from gateway.tools.registry import Registry, ToolContext, ToolResult, tool
 
 PATTERN = """---
@@ -116,14 +116,18 @@ async def tap(args: Args, ctx: ToolContext) -> ToolResult:
     return ToolResult(text="tapped")
 
 
-@tool("world.trip", effect=Effect.CHILD)
-async def trip(args: Args, ctx: ToolContext) -> ToolResult:
+async def returned(end: ChildEnd, ctx: ToolContext) -> ToolResult:
+    return ToolResult(ok=end.state.status is Status.COMPLETE, text=f"{len(end.state.data.done)} stations")  # type: ignore[attr-defined]
+
+
+@child_tool("world.trip", ended=returned)
+async def trip(args: Args, ctx: ToolContext, caller: Caller) -> ChildRun:
     """Make a trip."""
-    raise AssertionError("it is a run of its own")
+    return ChildRun("errand", errand.Where(child=True), errand.Diary(), title="trip", limits={}, pins={})
 
 
 def open_gateway(home: Path, hook: Hook) -> Gateway:
-    """With the world's tools, of which the trip is a child run: the errand's smaller graph."""
+    """With the world's tools; the trip is a run of its own, the errand's smaller graph."""
     workspace = home / "workspace"
     patterns = workspace / ".echelon/prompts/patterns"
     patterns.mkdir(parents=True, exist_ok=True)
@@ -137,16 +141,6 @@ def open_gateway(home: Path, hook: Hook) -> Gateway:
         clock=ScriptedClock(),
         random=ScriptedRandom(),
     )
-    runs = opened.runs
-    turn = runs.types["turn"]
-
-    async def travel(args: Any, scope: Scope) -> Any:
-        where = errand.Where(child=True)
-        ended = await runs.child(scope, "errand", where, errand.Diary(), title="trip", limits={}, pins={})
-        return ToolResult(ok=ended.status is Status.COMPLETE, text=f"{len(ended.data.done)} stations").model_dump()
-
-    operations = {"tool.world.trip": Operation("tool.world.trip", travel, Effect.CHILD)}
-    runs.register(replace(turn, operations=lambda *given: {**turn.operations(*given), **operations}))
     world = errand.World(home)
     stations = [
         world.operation("look", Effect.READ),
@@ -154,7 +148,7 @@ def open_gateway(home: Path, hook: Hook) -> Gateway:
         world.operation("note", Effect.IDEMPOTENT),
     ]
     table = {operation.name: operation for operation in stations}
-    runs.register(GraphType("errand", errand.Where, errand.Diary, errand.graph, lambda *_: table))
+    opened.runs.register(GraphType("errand", errand.Where, errand.Diary, errand.graph, lambda *_: table))
     return opened
 
 

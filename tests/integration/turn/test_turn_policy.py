@@ -10,8 +10,8 @@ from workbench import TOOLS, Bench, answer, call, done, fetch, plan
 from gateway.engine.ports import Effect
 from gateway.engine.state import Status
 from gateway.errors import ToolError, UsageError
+from gateway.tools.approval import visible
 from gateway.tools.registry import ToolContext, tool
-from gateway.turn.coordinator import visible
 
 RULES = {"policy": {"test.spend": {"allow": ["bread*"], "deny": ["*gold*"], "ask": ["*"]}}}
 

@@ -14,8 +14,9 @@ from gateway.engine.ports import Effect, Operation, Scope
 from gateway.engine.scripted import Recorder, ScriptedClock
 from gateway.errors import StoreError, ToolError
 from gateway.llm.scripted import ScriptedModel
+from gateway.tools.operations import MAX_DATA, MAX_TEXT
 from gateway.tools.registry import Registry, Schema, Situation, ToolContext, ToolResult, tool
-from gateway.turn.operations import MAX_DATA, MAX_TEXT, SHOWN, Place, charge_of, turn_operations
+from gateway.turn.operations import SHOWN, Place, charge_of, turn_operations
 from gateway.turn.state import TurnContext
 
 

@@ -1,0 +1,50 @@
+"""Going on with a run, whichever kind it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from echelon.driving import carry_out
+from gateway.errors import UsageError
+
+if TYPE_CHECKING:
+    from gateway import Gateway, Settings, Turn
+    from gateway.engine.store import RunRow
+    from gateway.phone.task.news import OnPhoneEvent
+    from gateway.phones import PhoneTask
+    from gateway.stream import OnEvent
+
+
+def go_on(settings: Settings, row: RunRow, answer: str | None, *, as_json: bool, no_input: bool) -> int:
+    """Give the answer, if there is one, and work on the run to its end; the exit code."""
+    if row.graph == "phone":
+        return _task(settings, row, answer, as_json=as_json, no_input=no_input)
+
+    async def act(gateway: Gateway, tell: OnEvent) -> Turn:
+        if answer is not None:
+            await gateway.runs.answer(row.id, answer)
+        return await gateway.resume(row.id, on_event=tell)
+
+    direct = bool(row.context.get("direct"))
+    return carry_out(settings, act, as_json=as_json, no_input=no_input, direct=direct)
+
+
+def _task(settings: Settings, row: RunRow, answer: str | None, *, as_json: bool, no_input: bool) -> int:
+    from echelon.phone_driving import PhoneWork, importable
+
+    options = row.context["options"]
+    if options["simulated"] and row.status != "complete":
+        raise UsageError(
+            f"run {row.id} cannot be gone on with: its simulated phone ended with the command that began it",
+            hint='begin again with one that stays: echelon simphone start, then mai-phone "…"',
+        )
+
+    async def act(gateway: Gateway, tell: OnPhoneEvent) -> PhoneTask:
+        importable(Path(row.context["workspace"]))
+        if answer is not None:
+            await gateway.runs.answer(row.id, answer)
+        return await gateway.phones.resume(row.id, on_event=tell)
+
+    gif = "" if options["gif"] else None
+    return PhoneWork(act, as_json=as_json, gif=gif).carry_out(settings, no_input=no_input)

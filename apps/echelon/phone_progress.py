@@ -1,0 +1,210 @@
+"""Live progress of a task on a phone on standard error: a line for each action, and on a terminal what goes on now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from echelon.terminal import harmless, messages, one_line
+from gateway.phone.task.news import (
+    ActionChosen,
+    DeviceFound,
+    ModelDelta,
+    NodeFailed,
+    NodeStarted,
+    Notice,
+    PhoneEvent,
+    StepTaken,
+    TaskStarted,
+    UsageChanged,
+)
+from gateway.phone.task.state import Step
+from gateway.phone.trajectory.words import in_words
+
+REFRESH_PER_S = 4
+SHOWN = 160  # characters of what the agent thinks; with -v five times as many
+MARKS = {True: "✓", False: "✗", None: "?"}
+DOING = {  # what a node does, in words
+    "EnsureDevice": "looking for the phone",
+    "ProvisionApp": "installing the app",
+    "LaunchOrAttach": "starting the app",
+    "WaitIdle": "waiting for the screen to come to rest",
+    "Perceive": "looking at the screen",
+    "Verify": "checking what came of it",
+    "ChooseAction": "the agent decides",
+    "AskUser": "asking you",
+    "CallTool": "calling a tool",
+    "RestartApp": "starting the app again",
+}
+
+
+class PhoneProgress:
+    """Is told the events of one task; as a context manager it shows what goes on meanwhile. Where it is `quiet`, only
+    what went wrong is said. `clock` is in seconds."""
+
+    def __init__(
+        self,
+        *,
+        verbose: bool = False,
+        quiet: bool = False,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.run_id: str | None = None
+        self._quiet = quiet
+        self._clock = clock
+        self._console = console or messages()
+        self._animated = self._console.is_terminal and not self._console.is_dumb_terminal and not quiet
+        self._longest = SHOWN * 5 if verbose else SHOWN
+        self._live: Live | None = None
+        self._spinner = Spinner("dots")
+        self._began = clock()
+        self._left: float | None = None
+        self._pace = Pace()
+        self._max_steps = 0
+        self._thinking = ""
+        self._last = ""
+        self._doing = "starting"
+        self._deltas = 0
+        self._counters: Mapping[str, float] = {}
+
+    def __enter__(self) -> PhoneProgress:
+        if self._left is not None:  # a person's time to answer is not the task's
+            self._began += self._clock() - self._left
+        if self._animated:
+            self._live = Live(self, console=self._console, refresh_per_second=REFRESH_PER_S, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._left = self._clock()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def __call__(self, event: PhoneEvent) -> None:
+        """What the gateway tells."""
+        match event:
+            case TaskStarted(run_id=run_id):
+                self.run_id = run_id
+            case DeviceFound():
+                known = [event.model, f"Android {event.android}" if event.android else ""]
+                self._say("phone", ", ".join(filter(None, (event.serial, *known))))
+            case NodeStarted(node=node):
+                self._doing, self._deltas = DOING.get(node, self._doing), 0
+            case NodeFailed():
+                what = DOING.get(event.node, event.node)
+                self._say(self._step(), f"✗ {what} failed: {event.error}; again in {event.wait_s:.1f} s", wrong=True)
+            case ActionChosen():
+                self._chosen(event)
+            case StepTaken(step=step):
+                self._taken(step)
+            case ModelDelta():
+                self._deltas += 1
+            case Notice(text=text):
+                self._say(self._step(), text, wrong=True)
+            case UsageChanged(counters=counters):
+                self._counters = counters
+
+    def _chosen(self, event: ActionChosen) -> None:
+        self._pace.decided(event.decision, self._elapsed())
+        self._max_steps = event.max_steps
+        self._doing = in_words(event.action, event.target)
+        self._think(event.thinking)
+
+    def _taken(self, step: Step) -> None:
+        if step.thinking and step.thinking != self._thinking:
+            self._think(step.thinking)
+        self._pace.done(step.decision, self._elapsed())
+        self._last = f"{MARKS[step.result.ok]} {in_words(step.action, step.target)}"
+        why = f": {step.result.note}" if step.result.ok is not True and step.result.note else ""
+        left = "" if self._animated else "".join(f" ({each})" for each in self._estimate())
+        self._say(self._step(), f"{self._last}{why}{left}", wrong=step.result.ok is False)
+
+    def _think(self, thinking: str) -> None:
+        self._thinking = thinking
+        if thinking.strip():
+            self._say("", thinking, style="dim")
+
+    def _step(self) -> str:
+        return f"{self._pace.decision}/{self._max_steps}" if self._max_steps else ""
+
+    def _say(self, head: str, text: str, *, style: str = "", wrong: bool = False) -> None:
+        """A line that stays."""
+        if self._quiet and not wrong:
+            return
+        longest = max(self._longest, self._console.width - 20 if self._animated else 3 * self._longest)
+        line = Text(f"{self._elapsed():6.1f} s  ", style="dim", no_wrap=True)
+        line.append(f"{head:<7} ", style="bold" if self._animated else "")
+        line.append(one_line(harmless(text), longest), style=style or "none")
+        line.rstrip()
+        self._console.print(line)
+
+    def _elapsed(self) -> float:
+        return self._clock() - self._began
+
+    # what goes on now
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        head = self._spinner.render(console.get_time())
+        step = f"step {self._pace.decision} of {self._max_steps}" if self._max_steps else ""
+        doing = "the agent's model answers" if self._deltas else self._doing
+        first = Text.assemble(head if isinstance(head, Text) else "", " ", (step, "bold"), "  " if step else "", doing)
+        second = Text(f"  {' · '.join(part for part in (self._last, *self._figures()) if part)}", style="dim")
+        third = [Text(f"  {one_line(harmless(self._thinking), self._longest)}", style="dim")] if self._thinking else []
+        for each in (first, *third, second):
+            each.truncate(options.max_width, overflow="ellipsis")
+            yield each
+
+    def _figures(self) -> list[str]:
+        written = int(self._counters.get("completion_tokens", 0)) + self._deltas
+        tokens = [f"{written:,} tokens written"] if written else []
+        return [*tokens, f"{self._elapsed():.0f} s", *self._estimate()]
+
+    def _estimate(self) -> list[str]:
+        seconds = self._pace.left(self._max_steps)
+        return [] if seconds is None else [f"at most {duration(seconds)} left"]
+
+
+class Pace:
+    """How long a step takes, from the first decision that was seen here; a task that is gone on with had others
+    before."""
+
+    def __init__(self) -> None:
+        self.decision = 0
+        self._from: tuple[int, float] | None = None
+        self._to: tuple[int, float] | None = None
+
+    def decided(self, decision: int, at: float) -> None:
+        """`at` in seconds since the work began."""
+        self.decision = decision
+        if self._from is None:
+            self._from = (decision - 1, 0.0)
+
+    def done(self, decision: int, at: float) -> None:
+        self.decided(decision, at)
+        self._to = (decision, at)
+
+    def left(self, max_steps: int) -> float | None:
+        """Seconds until the budget of steps is used up, at the mean duration of those that were taken; None before the
+        first is."""
+        if self._from is None or self._to is None or not max_steps:
+            return None
+        steps = self._to[0] - self._from[0]
+        return (self._to[1] - self._from[1]) / steps * (max_steps - self._to[0]) if steps else None
+
+
+def duration(seconds: float) -> str:
+    """In words: `40 s`, `3 min`, `1 h 20 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

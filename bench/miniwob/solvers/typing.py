@@ -1,0 +1,182 @@
+"""Tasks of typing into fields."""
+
+from __future__ import annotations
+
+import re
+
+from bench.miniwob.screen import Moves, Screen, Stuck, fill, press, tap, type_text, wait
+from bench.miniwob.solving import ordinal, solves
+
+
+@solves("enter-text", "enter-text-dynamic")
+def enter_text(screen: Screen) -> Moves:
+    (text,) = screen.quoted()
+    screen = yield from fill(screen, screen.all("field")[0], text)
+    return (yield from press(screen))
+
+
+@solves("enter-text-2")
+def enter_text_2(screen: Screen) -> Moves:
+    (text,) = screen.quoted()
+    text = text.upper() if "upper" in screen.task else text.lower()
+    screen = yield from fill(screen, screen.all("field")[0], text)
+    return (yield from press(screen))
+
+
+@solves("enter-password")
+def enter_password(screen: Screen) -> Moves:
+    (password,) = screen.quoted()
+    for each in ("password", "verify"):
+        screen = yield from fill(screen, screen.named(each), password)
+    return (yield from press(screen))
+
+
+@solves("login-user")
+def login_user(screen: Screen) -> Moves:
+    for name, text in zip(("username", "password"), screen.quoted(), strict=True):
+        screen = yield from fill(screen, screen.named(name), text)
+    return (yield from press(screen, "Login"))
+
+
+@solves("text-transform")
+def text_transform(screen: Screen) -> Moves:
+    letters = "".join(each.text for each in sorted(screen.all("text"), key=lambda each: each.bounds.left))
+    screen = yield from fill(screen, screen.all("field")[0], letters)
+    return (yield from press(screen))
+
+
+@solves("simple-arithmetic")
+def simple_arithmetic(screen: Screen) -> Moves:
+    (problem,) = screen.matching(r"\d+ [-+x] \d+ =")
+    one, sign, other = problem.text.split()[:3]
+    screen = yield from fill(screen, screen.all("field")[0], str(_result(int(one), sign, int(other))))
+    return (yield from press(screen))
+
+
+def _result(one: int, sign: str, other: int) -> int:
+    return one + other if sign == "+" else one - other if sign == "-" else one * other
+
+
+@solves("simple-algebra")
+def simple_algebra(screen: Screen) -> Moves:
+    (problem,) = screen.matching(r"= -?\d+$")
+    left, right = problem.text.split(" = ")
+    one, sign, other = left.split()
+    value = next(x for x in range(-1000, 1000) if _result(*_numbers(one, x), sign, *_numbers(other, x)) == int(right))
+    screen = yield from fill(screen, screen.all("field")[0], str(value))
+    return (yield from press(screen))
+
+
+def _numbers(term: str, x: int) -> tuple[int]:
+    return (x if term == "x" else int(term),)
+
+
+@solves("find-word")
+def find_word(screen: Screen) -> Moves:
+    which = ordinal(*screen.asked(r"the (\d+)\w\w word"))
+    (paragraph,) = screen.all("text")
+    word = re.sub(r"[,.]", "", paragraph.text.split()[which])
+    screen = yield from fill(screen, screen.all("field")[0], word)
+    return (yield from press(screen))
+
+
+@solves("scroll-text")
+def scroll_text(screen: Screen) -> Moves:
+    word = re.sub(r"[,.]", "", screen.named("text-area").text.split()[-1])
+    screen = yield from fill(screen, screen.named("answer-input"), word)
+    return (yield from press(screen))
+
+
+@solves("copy-paste")
+def copy_paste(screen: Screen) -> Moves:
+    text = screen.named("to-copy").text
+    screen = yield from fill(screen, screen.named("answer-input"), text)
+    return (yield from press(screen))
+
+
+@solves("copy-paste-2")
+def copy_paste_2(screen: Screen) -> Moves:
+    which = ordinal(*screen.asked(r"the (\d)\w\w text area"))
+    text = screen.named(f"text-{which + 1}").text
+    screen = yield from fill(screen, screen.named("answer-input"), text)
+    return (yield from press(screen))
+
+
+@solves("read-table")
+def read_table(screen: Screen) -> Moves:
+    (key,) = screen.asked("value of (.+) into")
+    screen = yield from fill(screen, screen.all("field")[0], _beside(screen, key))
+    return (yield from press(screen))
+
+
+@solves("read-table-2")
+def read_table_2(screen: Screen) -> Moves:
+    for which in ("1", "2"):
+        label = screen.named(f"ll{which}").text
+        screen = yield from fill(screen, screen.named(f"tt{which}"), _beside(screen, label.rstrip(":")))
+    return (yield from press(screen))
+
+
+def _beside(screen: Screen, key: str) -> str:
+    """The text to the right of another one."""
+    row = screen.get(key, "text")
+    beside = [each for each in screen.all("text") if each.bounds.top == row.bounds.top and each is not row]
+    return beside[0].text
+
+
+@solves("multi-layouts", "multi-orderings")
+def multi_layouts(screen: Screen) -> Moves:
+    genre, director, year = screen.asked(r"Search for (.+) movies directed by (.+) from year (\d+)")
+    wanted = {"genre": genre, "director": director, "year": year}
+    for label, text in wanted.items():
+        fields = screen.all("field")
+        field = next((each for each in fields if label in each.hint.lower()), None)
+        if field is None:
+            texts = [each for each in screen.all("text") if label in each.text.lower()]
+            if not texts:
+                raise Stuck(f"no field for the {label}")
+            field = min(fields, key=lambda each: _distance(texts[-1].bounds, each.bounds))
+        screen = yield from fill(screen, field, text)
+    button = screen.all("button")
+    return (yield tap(button[0]))
+
+
+def _distance(label, field) -> int:  # type: ignore[no-untyped-def]
+    """Of a field to the right of its label, or under it."""
+    if field.top < label.bottom and field.bottom > label.top:
+        return 0 if field.left >= label.left else 10_000
+    return field.top - label.bottom if field.top >= label.bottom else 10_000
+
+
+@solves("use-autocomplete", "use-autocomplete-nodelay")
+def use_autocomplete(screen: Screen) -> Moves:
+    begins, *ends = screen.quoted()
+    screen = yield tap(screen.all("field")[0])
+    screen = yield type_text(begins)
+    screen = yield wait(1)  # the page asks for suggestions a moment later
+    options = [
+        each for each in screen.elements
+        if each.role != "field" and each.text.startswith(begins) and each.text.endswith(ends[0] if ends else "")
+    ]
+    if not options:
+        raise Stuck(f"nothing offered: {screen.texts()}")
+    screen = yield tap(options[0])
+    return (yield from press(screen))
+
+
+@solves("guess-number")
+def guess_number(screen: Screen) -> Moves:
+    low, high = 0, 9
+    while True:
+        guess = (low + high) // 2
+        screen = yield from fill(screen, screen.all("field")[0], str(guess))
+        screen = yield from press(screen)
+        said = " ".join(screen.texts())
+        if "lower than" in said:
+            high = guess - 1
+        elif "higher than" in said:
+            low = guess + 1
+        else:
+            return screen
+
+

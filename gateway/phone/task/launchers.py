@@ -1,0 +1,14 @@
+"""Home screens, told by their packages."""
+
+from __future__ import annotations
+
+HOMES = frozenset(
+    "com.miui.home com.sonymobile.home com.zui.home com.google.android.googlequicksearchbox org.lineageos.trebuchet "
+    "com.cyanogenmod.trebuchet com.bbk.scene.launcher ginlemon.flowerfree ch.deletescape.lawnchair app.lawnchair "
+    "com.hihonor.home com.tcl.android.home com.sec.android.app.easylauncher com.microsoft.launcher".split()
+)
+
+
+def is_launcher(package: str, activity: str = "") -> bool:
+    """Whether it is a home screen. Makers call theirs so: `com.android.launcher3`, `com.sec.android.app.launcher`."""
+    return package in HOMES or "launcher" in package.lower() or "launcher" in activity.rpartition(".")[2].lower()

@@ -93,7 +93,6 @@ class Phones:
         """
         from gateway.phone.agents import loading
         from gateway.phone.agents.builtin import collect
-        from gateway.phone.agents.extensions import installed
         from gateway.phone.task.beginning import new_task
         from gateway.phone.task.graph import BUILTIN
 
@@ -121,10 +120,7 @@ class Phones:
             max_time_s=max_time_s,
         )
         offered, _ = await gateway.toolbox.offered()
-        if agent is not None:  # a run that another process resumes has none: it asks for one
-            self._agents[run_id] = agent
-        if extensions is not None:
-            self._extensions[run_id] = installed().with_(extensions)
+        self._give(run_id, agent, extensions)
         row, owned = await runs.create(
             PHONE,
             new.context,
@@ -136,9 +132,18 @@ class Phones:
         )
         return self._ended(row, await runs.drive(row, owned, self._observer(row, on_event)))
 
-    async def resume(self, run_id: str, *, on_event: OnPhoneEvent | None = None) -> PhoneTask:
-        """Go on with a task that was interrupted, answered, or failed for a reason that may be gone."""
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        agent: object | None = None,
+        extensions: Extensions | None = None,
+        on_event: OnPhoneEvent | None = None,
+    ) -> PhoneTask:
+        """Go on with a task that was interrupted, answered, or failed for a reason that may be gone. A task that was
+        begun with an object as its agent, or with further actions, needs them again in another process."""
         row = self._row(run_id)
+        self._give(row.id, agent, extensions)
         return self._ended(row, await self._gateway.runs.resume(row.id, self._observer(row, on_event)))
 
     def task(self, run_id: str) -> PhoneTask:
@@ -151,6 +156,14 @@ class Phones:
         from gateway.phone.task.beginning import options_of
 
         return options_of(self._gateway.settings.public())
+
+    def _give(self, run_id: str, agent: object | None, extensions: Extensions | None) -> None:
+        from gateway.phone.agents.extensions import installed
+
+        if agent is not None:
+            self._agents[run_id] = agent
+        if extensions is not None:
+            self._extensions[run_id] = installed().with_(extensions)
 
     def _row(self, run_id: str) -> RunRow:
         row = self._gateway.runs.store.run(run_id)

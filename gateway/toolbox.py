@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gateway.tools.mcp.servers import Servers
     from gateway.turn.parts import Texts
 
-PHONE = ("gateway.phone.tools.navigate",)  # the modules that declare the phone's tools
+PHONE = ("gateway.phone.tools.navigate", "gateway.phone.tools.acts")  # the modules that declare the phone's tools
 
 
 class Toolbox:

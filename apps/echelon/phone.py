@@ -59,14 +59,14 @@ def devices(settings: Settings, simulated: bool, as_json: bool) -> int:
     epilog="""\b
 Examples:
   mai-phone doctor
-  mai-phone doctor --serial 192.168.1.5:5555
+  mai-phone doctor --device 192.168.1.5:5555
   mai-phone doctor --simulated --json
 
 \b
 Exit codes: 0 nothing failed, 4 something did.
 """
 )
-@click.option("--serial", metavar="S", help="The phone, by its serial or host:port.")
+@click.option("--device", "serial", metavar="S", help="The phone, by its serial or host:port.")
 @phone_options.simulated
 @options.as_json
 @phone_options.settings

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from echelon.output.phone import DeviceRow
+from gateway.config import Device as Wanted
 from gateway.errors import DeviceError, EchelonError
 from gateway.phone import devices
 from gateway.phone.adb import AdbServer
@@ -38,6 +39,13 @@ def rows(server: AdbServer) -> list[DeviceRow]:
         )
         for device, version in zip(found, versions, strict=True)
     ]
+
+
+def chosen(server: AdbServer, wanted: Wanted) -> str:
+    """The serial of the phone that the configuration names, or of the only one. Raises DeviceError: nothing has to be
+    begun to know that there is none."""
+    deadline = Deadline(LIST_S, "choosing a device")
+    return devices.choose(server, deadline, wanted.serial, wanted.mode).serial
 
 
 def android(server: AdbServer, device: Device) -> str:

@@ -28,7 +28,6 @@ def begin(task: str, chosen: Mapping[str, Any], careful: Sequence[str] = ()) -> 
     are added to the configuration's."""
 
     async def act(gateway: Gateway, tell: OnPhoneEvent) -> PhoneTask:
-        importable(gateway.settings.workspace)
         configured = gateway.phones.options()
         options = configured.with_(**chosen, consequential=(*configured.consequential, *careful))
         limits = gateway.settings.limits

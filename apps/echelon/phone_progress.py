@@ -66,6 +66,7 @@ class PhoneProgress:
         self._spinner = Spinner("dots")
         self._began = clock()
         self._left: float | None = None
+        self._device: DeviceFound | None = None
         self._pace = Pace()
         self._max_steps = 0
         self._thinking = ""
@@ -95,7 +96,9 @@ class PhoneProgress:
         match event:
             case TaskStarted(run_id=run_id):
                 self.run_id = run_id
-            case DeviceFound():
+            case DeviceFound() if event != self._device:
+                self._device = event
+                self._pace.ready(self._elapsed())
                 known = [event.model, f"Android {event.android}" if event.android else ""]
                 self._say("phone", ", ".join(filter(None, (event.serial, *known))))
             case NodeStarted(node=node):
@@ -115,7 +118,7 @@ class PhoneProgress:
                 self._counters = counters
 
     def _chosen(self, event: ActionChosen) -> None:
-        self._pace.decided(event.decision, self._elapsed())
+        self._pace.decided(event.decision)
         self._max_steps = event.max_steps
         self._doing = in_words(event.action, event.target)
         self._think(event.thinking)
@@ -175,31 +178,36 @@ class PhoneProgress:
 
 
 class Pace:
-    """How long a step takes, from the first decision that was seen here; a task that is gone on with had others
-    before."""
+    """How long a step takes, of those that were seen here; a task that is gone on with had others before. Moments are
+    seconds since the work began."""
 
     def __init__(self) -> None:
         self.decision = 0
-        self._from: tuple[int, float] | None = None
-        self._to: tuple[int, float] | None = None
+        self._ready = 0.0
+        self._before: int | None = None
+        self._done: tuple[int, float] | None = None
 
-    def decided(self, decision: int, at: float) -> None:
-        """`at` in seconds since the work began."""
+    def ready(self, at: float) -> None:
+        """The phone is there: what came before is no step."""
+        if self._before is None:
+            self._ready = at
+
+    def decided(self, decision: int) -> None:
         self.decision = decision
-        if self._from is None:
-            self._from = (decision - 1, 0.0)
+        if self._before is None:
+            self._before = decision - 1
 
     def done(self, decision: int, at: float) -> None:
-        self.decided(decision, at)
-        self._to = (decision, at)
+        self.decided(decision)
+        self._done = (decision, at)
 
     def left(self, max_steps: int) -> float | None:
         """Seconds until the budget of steps is used up, at the mean duration of those that were taken; None before the
         first is."""
-        if self._from is None or self._to is None or not max_steps:
+        if self._before is None or self._done is None or not max_steps:
             return None
-        steps = self._to[0] - self._from[0]
-        return (self._to[1] - self._from[1]) / steps * (max_steps - self._to[0]) if steps else None
+        decision, at = self._done
+        return (at - self._ready) / max(decision - self._before, 1) * max(max_steps - decision, 0)
 
 
 def duration(seconds: float) -> str:

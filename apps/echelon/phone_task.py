@@ -118,13 +118,14 @@ def task(
     The agent's answer goes to standard output; progress, and where the trajectory is, to standard error. Interrupted
     with Ctrl-C, the task can be resumed. With one phone connected, no option is needed.
     """
+    from echelon import phone_devices
     from echelon.choosing import with_models
     from echelon.mai_phone_config import load
-    from echelon.phone_devices import simulated as simulating
-    from echelon.phone_driving import PhoneWork, begin
+    from echelon.phone_driving import PhoneWork, begin, importable
     from gateway.errors import UsageError
     from gateway.gateway import check_request
     from gateway.phone.adb import AdbServer
+    from gateway.phone.agents import loading
 
     check_request(task)
     if simulated and serial is not None:
@@ -139,10 +140,15 @@ def task(
         "limits": {"max_steps": max_steps},
     }
     settings, file = load(overrides, config_file)
+    if agent != BUILTIN:
+        importable(settings.workspace)
+        loading.find(agent)
+    server = AdbServer(settings.device.adb_server)
+    there = None if simulated else phone_devices.chosen(server, settings.device)
     if agent == BUILTIN:
         settings = with_models(settings, assume_yes=assume_yes, no_input=no_input, roles=("phone",))
-    with simulating(AdbServer(settings.device.adb_server), simulated) as there:
-        chosen = _chosen(file, there, **given)
+    with phone_devices.simulated(server, simulated) as mine:
+        chosen = _chosen(file, mine or there, **given)
         chosen |= {"agent": agent, "apk": apk or "", "tree": bool(tree), "gif": gif is not None, "simulated": simulated}
         act = begin(task, chosen, careful)
         work = PhoneWork(act, as_json=as_json, level=file.logging.level, gif=gif, simulated=simulated)
@@ -151,7 +157,7 @@ def task(
 
 def _chosen(
     file: MaiPhone,
-    there: str | None,
+    serial: str | None,
     *,
     step_delay: float | None,
     max_retries: int | None,
@@ -160,8 +166,7 @@ def _chosen(
     confirm: bool,
     **given: Any,
 ) -> dict[str, Any]:
-    """Options of the task that somebody has set, of the file where none was given. Where `there` is a simulated phone,
-    it is that one."""
+    """Options of the task that somebody has set, of the file where none was given."""
     execution = file.execution
     attempts = execution.retry_attempts
     more = {
@@ -172,7 +177,6 @@ def _chosen(
         "history": file.model.history_n,
         "trajectory_dir": str(trajectory_dir.absolute()) if trajectory_dir else file.trajectory_dir or None,
         "confirm": confirm or None,
-        "serial": there,
-        "mode": there and "auto",
+        "serial": serial,
     }
     return given | {name: value for name, value in more.items() if value is not None}

@@ -92,7 +92,21 @@ def model_operation(model: Model) -> Operation:
             return await model.stream(args, lambda text: scope.progress("model.delta", {"role": role, "text": text}))
         return await model.complete(args)
 
-    return Operation("model.complete", run, Effect.READ, spends=("model_calls", "tokens", "cost_usd"))
+    spends = ("model_calls", "tokens", "cost_usd")
+    return Operation("model.complete", run, Effect.READ, spends=spends, charge=charge_of)
+
+
+def charge_of(response: Json) -> dict[str, float]:
+    """What a model call adds to the run's counters."""
+    usage = ModelResponse.model_validate(response).usage
+    return {
+        "model_calls": 1,
+        "tokens": usage.prompt_tokens + usage.completion_tokens,
+        "prompt_tokens": usage.prompt_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost_usd": usage.cost_usd,
+    }
 
 
 def chat_body(request: ModelRequest, model: str, *, schema_in_prompt: bool) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def choose(server: AdbServer, deadline: Deadline, serial: str | None = None, mod
     chosen = [each for each in usable if each.transport == "usb"] or usable
     if len(chosen) > 1:
         names = ", ".join(f"{each.serial} ({each.model or each.transport})" for each in chosen)
-        hint = "choose one: --serial, or device.serial in the configuration"
+        hint = "choose one: --device, or device.serial in the configuration"
         raise SeveralDevices(
             f"{len(chosen)} devices are connected: {names}", serials=tuple(each.serial for each in chosen), hint=hint
         )

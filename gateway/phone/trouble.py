@@ -42,7 +42,7 @@ def from_server(said: str, serial: str, *, performed: bool | None = False) -> De
     if "unauthorized" in words or "authorizing" in words or "failed to authenticate" in words:
         return DeviceUnauthorized(f"{serial or 'the device'} has not allowed this computer", hint=ALLOW)
     if "more than one" in words:
-        return SeveralDevices("more than one device is connected", hint="choose one: --serial, or device.serial")
+        return SeveralDevices("more than one device is connected", hint="choose one: --device, or device.serial")
     if "permission" in words or "udev" in words:
         return DeviceDenied(f"adb may not use {serial or 'the device'}: {line}", hint=UDEV)
     if "offline" in words or "connecting" in words:

@@ -91,7 +91,8 @@ class ToolCaller:
     async def _verdict(self, tool: Tool, args: Mapping[str, Json], visit: Visit) -> Verdict:
         """By name alone where that settles it; what a call's paths lead to is looked at outside."""
         general = self._policy.in_general(tool)
-        if general is Verdict.DENY or not self._policy.by_arguments(tool.name):
+        looks = self._policy.by_arguments(tool.name) or (tool.asks is not None and general is Verdict.ALLOW)
+        if general is Verdict.DENY or not looks:
             return general
         return Verdict(await visit.call("tools.policy", {"tool": tool.name, "args": args}))
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from gateway.engine.ports import Effect, Json, Operation, Reconciliation, Scope
 from gateway.tools.child import Parent, child_operation
-from gateway.tools.policy import Policy
+from gateway.tools.policy import Policy, Verdict
 from gateway.tools.registry import Registry, Tool, ToolContext, ToolResult
 
 MAX_TEXT = 200_000  # characters of a result's text, as much as of a program's output
 MAX_DATA = 1_000_000  # characters of a result's data, as JSON
+
+POLICY_S = 90.0  # where a tool looks at a phone for it
 
 Told = Callable[[Scope], ToolContext]
 
@@ -59,9 +61,13 @@ def policy_operation(registry: Registry, told: Told) -> Operation:
         parsed, context = tool.parse(args["args"]), told(scope)
         given = {**parsed.model_dump(mode="json"), **args["args"]}  # as they were given, where they were
         policy = Policy(context.settings.get("tools", {}))
-        return (await asyncio.to_thread(policy.verdict, tool, given, context)).value
+        ruled = await asyncio.to_thread(policy.ruled, tool, given, context)
+        general = policy.in_general(tool)
+        if ruled is None and general is Verdict.ALLOW and tool.asks is not None and await tool.asks(parsed, context):
+            general = Verdict.ASK
+        return (general if general is Verdict.DENY else ruled or general).value
 
-    return Operation("tools.policy", verdict, Effect.READ, deadline_s=30)
+    return Operation("tools.policy", verdict, Effect.READ, deadline_s=POLICY_S)
 
 
 def preview_operation(registry: Registry, told: Told) -> Operation:

@@ -76,14 +76,18 @@ class Policy:
     def verdict(self, tool: Tool, args: Mapping[str, Json], ctx: ToolContext) -> Verdict:
         """For one call with valid arguments. Raises ToolError where its subject cannot be told."""
         general = self.in_general(tool)
-        if general is Verdict.DENY or not self.by_arguments(tool.name):
-            return general
+        return general if general is Verdict.DENY else self.ruled(tool, args, ctx) or general
+
+    def ruled(self, tool: Tool, args: Mapping[str, Json], ctx: ToolContext) -> Verdict | None:
+        """What a pattern says about the call; None where none speaks of it. Raises as `verdict`."""
+        if not self.by_arguments(tool.name):
+            return None
         rules = self._rules_for(tool.name)
         subject = subject_of(tool, args, ctx)
         for kind in (Verdict.DENY, Verdict.ALLOW, Verdict.ASK):
             if any(_speaks_of(pattern, subject, args) for pattern in rules[kind]):
                 return kind
-        return general
+        return None
 
     def _rules_for(self, name: str) -> dict[str, list[str]]:
         """The patterns of every entry whose name matches the tool's."""

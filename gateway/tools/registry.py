@@ -117,8 +117,9 @@ class Tool:
 
     `ask`: a person is asked before each call, unless the configuration allows it. `subject` gives the text that the
     configuration's patterns are matched with; by default the first argument. It must be canonical: `./a` and `a` one.
-    `preview` says what a call would do where its arguments alone do not: it is part of the question. `spends` are the
-    counters to which each call adds one. `child`: each call is a run of its own (`gateway.tools.child`).
+    `preview` says what a call would do where its arguments alone do not: it is part of the question. `asks` looks
+    whether a person has to be asked about this very call. `spends` are the counters to which each call adds one.
+    `child`: each call is a run of its own (`gateway.tools.child`).
     """
 
     name: str
@@ -135,6 +136,7 @@ class Tool:
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None
     spends: tuple[str, ...] = ()
+    asks: Callable[[Any, ToolContext], Awaitable[bool]] | None = None
     child: Child | None = None
 
     @property
@@ -194,6 +196,7 @@ def tool(
     undo: Callable[[Any, ToolResult, ToolContext], Awaitable[None]] | None = None,
     reconcile: Callable[[Any, ToolContext], Awaitable[Reconciliation]] | None = None,
     spends: tuple[str, ...] = (),
+    asks: Callable[[Any, ToolContext], Awaitable[bool]] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Declare a tool: see the module's example.
 
@@ -206,7 +209,7 @@ def tool(
         if not description:
             raise ConfigError(f"tool {name} has no docstring: models are told what it does from there")
         args, adapted = _adapted(name, run)
-        declared = (effect, deadline_s, touches, ask, subject, preview, narrow, undo, reconcile, spends)
+        declared = (effect, deadline_s, touches, ask, subject, preview, narrow, undo, reconcile, spends, asks)
         return Tool(name, description, args, adapted, *declared)
 
     return declare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from gateway.engine.files import write_atomically
 from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Scope
 from gateway.errors import NotNow, StoreError, ToolError
-from gateway.llm.model import ModelResponse, model_operation
+from gateway.llm.model import model_operation
 from gateway.tools.child import Parent, Runs
 from gateway.tools.code.source_text import decode
 from gateway.tools.operations import MAX_TEXT, context_of, tool_operations
@@ -58,7 +58,7 @@ def turn_operations(
     begin runs need `runs`, and are told what the turn has pinned (`pins`)."""
     told = _Told(place, context)
     operations = [
-        replace(model_operation(model), charge=charge_of),
+        model_operation(model),
         Operation("turn.gather", told.gather, Effect.READ, deadline_s=30),
         Operation("turn.documents", told.documents, Effect.READ, deadline_s=30),
         Operation("turn.save", told.save, Effect.IDEMPOTENT, deadline_s=30),
@@ -68,19 +68,6 @@ def turn_operations(
     operations += tool_operations(registry, told.tool_context, parent)
     operations += [_undo(tool, told) for tool in registry if tool.undo is not None]
     return {operation.name: operation for operation in operations}
-
-
-def charge_of(response: Json) -> dict[str, float]:
-    """What a model call adds to the run's counters."""
-    usage = ModelResponse.model_validate(response).usage
-    return {
-        "model_calls": 1,
-        "tokens": usage.prompt_tokens + usage.completion_tokens,
-        "prompt_tokens": usage.prompt_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cost_usd": usage.cost_usd,
-    }
 
 
 class _Told:

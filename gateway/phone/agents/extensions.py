@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 from pydantic import BaseModel
 
 from gateway.engine.ports import Effect, Json
-from gateway.errors import ConfigError
+from gateway.errors import ConfigError, EchelonError
 from gateway.phone.actions import AgentAction, DeviceAction
 
 if TYPE_CHECKING:
@@ -53,10 +53,17 @@ class CustomAction:
             raise ConfigError(f"custom action {self.name!r}: it needs a name, and no field called `action`")
 
 
+class MiddlewareFailed(EchelonError):
+    """Middleware raised, and what it was asked about was not done."""
+
+    kind = "middleware"
+
+
 class Middleware(Protocol):
     """Any of these, each optional. `obs` is what an agent's `predict` gets, `action` is in the phone's own dialect;
-    `before_act` gives None for an action that is not to be done; `result` has `ok`, `cause`, `note`, `how`, `output`.
-    The first two are called for agents that are not built in."""
+    `before_act` gives None for an action that is not to be done; `result` is what the phone said to it, such as
+    `{"ok": True, "pixels", "how", "output", "typed"}` or `{"ok": False, "error", "message", "hint"}`. The first two
+    are called for agents that are not built in. All are called in threads."""
 
     def before_predict(self, obs: dict[str, Any]) -> dict[str, Any]: ...
 
@@ -96,30 +103,43 @@ class Extensions:
         return Extensions(both.actions, both.middleware, (*self.left_out, *other.left_out))
 
     def before_predict(self, obs: dict[str, Any]) -> dict[str, Any]:
-        for hook in self._hooks("before_predict"):
-            obs = hook(obs)
+        for each, hook in self._hooks("before_predict"):
+            obs = _asked(each, hook, obs)
         return obs
 
     def after_predict(self, action: dict[str, Json], obs: dict[str, Any]) -> dict[str, Json]:
-        for hook in self._hooks("after_predict"):
-            action = hook(action, obs)
+        for each, hook in self._hooks("after_predict"):
+            action = _asked(each, hook, action, obs)
         return action
 
     def before_act(self, action: dict[str, Json]) -> dict[str, Json] | None:
         """What is to be done instead, mostly the same; None: nothing, as one of them wants it."""
         wanted: dict[str, Json] | None = action
-        for hook in self._hooks("before_act"):
-            wanted = hook(wanted)
+        for each, hook in self._hooks("before_act"):
+            wanted = _asked(each, hook, wanted)
             if wanted is None:
                 return None
         return wanted
 
-    def after_act(self, action: dict[str, Json], result: dict[str, Json]) -> None:
-        for hook in self._hooks("after_act"):
-            hook(action, result)
+    def after_act(self, action: dict[str, Json], result: dict[str, Json]) -> str:
+        """What went wrong with that: nothing is raised, since the act was done."""
+        problems = []
+        for each, hook in self._hooks("after_act"):
+            try:
+                _asked(each, hook, action, result)
+            except MiddlewareFailed as error:
+                problems.append(str(error))
+        return "; ".join(problems)
 
-    def _hooks(self, name: str) -> list[Callable[..., Any]]:
-        return [hook for each in self.middleware if (hook := getattr(each, name, None)) is not None]
+    def _hooks(self, name: str) -> list[tuple[object, Callable[..., Any]]]:
+        return [(each, hook) for each in self.middleware if (hook := getattr(each, name, None)) is not None]
+
+
+def _asked(middleware: object, hook: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return hook(*given)
+    except Exception as error:  # whatever a stranger's code raises
+        raise MiddlewareFailed(f"middleware {type(middleware).__name__}: {type(error).__name__}: {error}") from error
 
 
 def installed() -> Extensions:

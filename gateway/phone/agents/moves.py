@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gateway.engine.ports import Json
@@ -15,7 +16,7 @@ from gateway.phone.listing import ON_OFF, words
 
 Kind = Literal["tap", "type", "enter", "scroll", "hide keyboard", "back", "open", "done", "answer", "ask", "call"]
 
-NAME = 40  # characters of an element's name in a move
+NAME, NAMED = 40, 60  # characters of an element's label, and of what a model calls it
 SILENT = {"list", "progress"}  # roles that are there for others
 SCROLL_MS = 600  # slow enough to move the content and not to fling it
 NEAR, FAR = 0.25, 0.75  # of what scrolls, where the finger goes
@@ -43,6 +44,13 @@ def label(element: Element) -> str:
     text = element.hint or element.text if element.role == "field" else element.text
     name = (text.split(SEPARATOR)[0] or text or element.resource_id).replace('"', "'")
     return name if len(name) <= NAME else name[: NAME - 1].rstrip() + "…"
+
+
+def name(element: Element) -> str:
+    """What a model calls it: names come before anything else in a move, for a small model chooses by its first token."""
+    text = (element.hint or element.text) if element.role == "field" else (element.text or element.resource_id)
+    text = (text or element.resource_id).replace('"', "'")
+    return text if len(text) <= NAMED else text[: NAMED - 1].rstrip() + "…"
 
 
 def is_on(element: Element) -> bool | None:
@@ -78,18 +86,28 @@ def moves_of(
     found: list[Move] = []
     for each in shown(elements):
         if is_field(each) and "disabled" not in each.state:
-            found.append(Move(f"type into {each.number} {label(each)}", "type", tap(each), each))
+            found.append(Move(name(each), "type", tap(each), each))
             if "focused" in each.state and each.text:
                 found.append(Move("press enter", "enter", {"action": "enter"}, each))
         elif can_be_tapped(each):
-            found.append(Move(f"tap {each.number} {label(each)}", "tap", tap(each), each))
+            found.append(Move(name(each), "tap", tap(each), each))
     area = scrolling(elements, size)
     if area is not None:
         found.append(Move("scroll down", "scroll", swipe(area, size, FAR, NEAR)))
         found.append(Move("scroll up", "scroll", swipe(area, size, NEAR, FAR)))
     found.append(Move("hide keyboard", "hide keyboard", BACK) if keyboard else Move("back", "back", BACK))
     forbidden = [_plain(each) for each in barred]
-    return [each for each in found if each.action is None or _plain(each.action) not in forbidden]
+    return _distinct([each for each in found if each.action is None or _plain(each.action) not in forbidden])
+
+
+def _distinct(found: Sequence[Move]) -> list[Move]:
+    """With a number behind each name that stands there already."""
+    met: Counter[str] = Counter()
+    distinct = []
+    for each in found:
+        met[each.name] += 1
+        distinct.append(replace(each, name=f"{each.name} ({met[each.name]})") if met[each.name] > 1 else each)
+    return distinct
 
 
 BACK: dict[str, Json] = {"action": "back"}

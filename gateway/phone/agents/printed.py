@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 KEPT = 8_000  # characters, of the end
+ERROR = re.compile(r"error.*?: *\S", re.IGNORECASE)
 
 _lock = threading.Lock()
 _printed: dict[int, Printed] = {}  # by thread
@@ -32,9 +34,9 @@ class Printed(io.TextIOBase):
 
     @property
     def complaint(self) -> str:
-        """The last line that speaks of an error, else the last line."""
+        """The last line that says which error there was, else the last line."""
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
-        return next((line for line in reversed(lines) if "error" in line.lower()), lines[-1] if lines else "")
+        return next((line for line in reversed(lines) if ERROR.search(line)), lines[-1] if lines else "")
 
 
 class _ByThread:

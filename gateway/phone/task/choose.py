@@ -129,10 +129,13 @@ class ChooseAction(Node[PhoneState, PhoneContext, Asked, Decided]):
         if first == "answer":
             said = str(chosen.actions[0]["text"])
             state = recorded(state, Result(ok=True, note=said), at=output.at)
-            note = "The answer is noted. If nothing else is left to do, finish."
-            return state.with_(answer=said, queue=(), next="ChooseAction", note=note)
+            state = state.with_(answer=said, queue=chosen.actions[1:])
+            if not state.queue:
+                note = "The answer is noted. If nothing else is left to do, finish."
+                return state.with_(next="ChooseAction", note=note)
+            first = str(state.queue[0]["action"])
         if first == "FINISH":
-            reason, success = str(chosen.actions[0].get("reason", "")), bool(chosen.actions[0].get("success", True))
+            reason, success = str(state.queue[0].get("reason", "")), bool(state.queue[0].get("success", True))
             state = recorded(state, Result(ok=True, note=reason), at=output.at)
             return state.with_(queue=(), finished=Finished(success=success, reason=reason), next="Stop")
         return state.with_(next=TALKING.get(first, "Act"))

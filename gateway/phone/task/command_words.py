@@ -44,15 +44,19 @@ class _Language:
         self._command, self._alone = whole(self._kinds), _all_of(kinds["alone"])
         self._harmless, self._refuse = whole(kinds["harmless"]), whole(kinds["refuse"])
 
-    def command(self, folded: str) -> Command | None:
+    def commands(self, folded: str) -> list[tuple[Command, bool]]:
+        """Each with whether it is refused there."""
         said = self._harmless.sub(" ", folded).strip()
         if self._alone.fullmatch(said):
-            return Command("alone", said)
-        for found in self._command.finditer(said):
-            after = said[found.end() :] if re.search(f"[{WIDE}]", found[0]) else ""
-            if not self._refuse.search(f"{said[: found.start()]} {after}"):
-                return Command(self._kinds[found[0]], found[0])
-        return None
+            return [(Command("alone", said), False)]
+        return [
+            (Command(self._kinds[found[0]], found[0]), self._refused(said, *found.span()))
+            for found in self._command.finditer(said)
+        ]
+
+    def _refused(self, said: str, start: int, end: int) -> bool:
+        after = said[end:] if re.search(f"[{WIDE}]", said[start:end]) else ""
+        return self._refuse.search(f"{said[:start]} {after}") is not None
 
 
 class Words:
@@ -77,7 +81,9 @@ class Words:
     def command(self, label: str) -> Command | None:
         """What a label says that is to be done, if that cannot be taken back."""
         folded = fold(label)
-        return next((found for each in self._languages if (found := each.command(folded))), None)
+        found = [each for language in self._languages for each in language.commands(folded)]
+        refused = {command.word for command, no in found if no}  # a word of two languages, refused in one of them
+        return next((command for command, _ in found if command.word not in refused), None)
 
     def command_of_name(self, parts: Sequence[str]) -> Command | None:
         """The same of the words in a developers' name, which are English."""
@@ -113,7 +119,8 @@ def words(languages: Sequence[str] = (), more: Sequence[str] = ()) -> Words:
 def whole(entries: Iterable[str], *, glob: bool = False) -> re.Pattern[str]:
     """Finds the entries as whole words in folded text, the longest first; those that are written without spaces
     wherever they stand. With `glob`, `*` stands for anything."""
-    spaced, wide = [], []
+    spaced: list[str] = []
+    wide: list[str] = []
     for entry in sorted({fold(each) for each in entries} - {""}, key=lambda each: (-len(each), each)):
         (wide if re.search(f"[{WIDE}]", entry) else spaced).append(_glob(entry) if glob else re.escape(entry))
     parts = [rf"(?<![{LETTER}])(?:{'|'.join(spaced)})(?![{LETTER}])"] if spaced else []

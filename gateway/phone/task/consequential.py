@@ -86,7 +86,7 @@ def _word(element: Element, elements: Sequence[Element], words: Words, *, pulled
         return _number_to_call(element) or _answered(element, elements, words)
     if command.kind in ("delete", "alone") and _is_key(element, elements):
         return ""
-    if is_launcher(element.package) and fold(element.text) != command.word:
+    if is_launcher(element.package) and (command.kind == "alone" or fold(element.text) != command.word):
         return ""  # an app's icon
     return command.word
 

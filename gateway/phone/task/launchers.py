@@ -9,6 +9,6 @@ HOMES = frozenset(
 )
 
 
-def is_launcher(package: str, activity: str = "") -> bool:
+def is_launcher(package: str) -> bool:
     """Whether it is a home screen. Makers call theirs so: `com.android.launcher3`, `com.sec.android.app.launcher`."""
-    return package in HOMES or "launcher" in package.lower() or "launcher" in activity.rpartition(".")[2].lower()
+    return package in HOMES or "launcher" in package.lower()

@@ -23,10 +23,10 @@ def key(seen: Seen, action: Mapping[str, Json]) -> str:
 
 def action_of(key: str, seen: Seen) -> dict[str, Json] | None:
     """The action of a choice that was made on this screen; None where it was another screen."""
-    look, _, action = key.rpartition(" {")
+    look, _, action = key.partition(" ")
     if look != seen.look:
         return None
-    found: dict[str, Json] = json.loads("{" + action)
+    found: dict[str, Json] = json.loads(action)
     return found
 
 

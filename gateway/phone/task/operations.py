@@ -154,6 +154,16 @@ class _Acting:
         self._patience = patience
 
     async def run(self, args: Json, scope: Scope) -> Json:
+        if not self._extensions.middleware:
+            return await self._done(args, scope)
+        wanted = await asyncio.to_thread(self._extensions.before_act, dict(args["action"]))
+        if wanted is None:
+            return {"ok": False, "error": "unwanted", "message": "middleware does not let it be done", "hint": ""}
+        outcome = await self._done({**args, "action": wanted}, scope)
+        problem = await asyncio.to_thread(self._extensions.after_act, wanted, dict(outcome))
+        return {**outcome, "output": f"{outcome.get('output', '')}\n{problem}".strip()} if problem else outcome
+
+    async def _done(self, args: Json, scope: Scope) -> Json:
         seen = Seen.model_validate(args["seen"])
         name = args["action"]["action"]
         try:

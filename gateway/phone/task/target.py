@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from gateway.phone.actions import DeviceAction, DoubleTap, Drag, LongPress, Numbered, Swipe, Tap, pixel
 from gateway.phone.element import Bounds, Element
@@ -33,31 +33,22 @@ def target_of(action: DeviceAction, elements: Sequence[Element] | None, size: tu
 
 
 def same(element: Element, elements: Iterable[Element]) -> Element | None:
-    """That element in a later list, whatever its number is there: of the same name and, of several, the nearest; else
-    what is of its kind at its place. A text that ends otherwise is another one, unless its developers' name says that
-    it is the same: a switch says On or Off."""
-    kin = [each for each in elements if each.role == element.role and each.package == element.package]
-    tests: list[Callable[[Element], bool]] = [
-        lambda each: (each.resource_id, each.text, each.hint) == (element.resource_id, element.text, element.hint)
-    ]
-    if element.resource_id:
-        alone = sum(each.resource_id == element.resource_id for each in kin) == 1
-        tests.append(
-            lambda each: each.resource_id == element.resource_id and (alone or _at_place(each.bounds, element.bounds))
-        )
-    elif not element.text:
-        tests.append(lambda each: not each.text and _at_place(each.bounds, element.bounds))
-    for test in tests:
-        if found := [each for each in kin if test(each)]:
-            return min(found, key=lambda each: _distance(each.bounds, element.bounds.centre))
-    return None
+    """That very element in a later list, whatever its number is there: of the same kind and name, saying the same. Of
+    several the nearest."""
+    found = [each for each in elements if _kind(each) == _kind(element) and _said(each) == _said(element)]
+    return min(found, key=lambda each: _distance(each.bounds, element.bounds.centre), default=None)
 
 
-def at_place(element: Element, elements: Iterable[Element]) -> Element | None:
-    """What of its kind stands at its place, whatever it says now."""
-    return next(
-        (each for each in elements if each.role == element.role and _at_place(each.bounds, element.bounds)), None
-    )
+def again(element: Element, elements: Iterable[Element]) -> Element | None:
+    """That element in a later list, also where it says something else now, as a switch that says On or Off does: then
+    it is known by its developers' name, if no other has that, or by its place."""
+    elements = tuple(elements)
+    if (found := same(element, elements)) is not None:
+        return found
+    kin = [each for each in elements if _kind(each) == _kind(element)]
+    if element.resource_id and len(kin) == 1:
+        return kin[0]
+    return next((each for each in kin if _at_place(each.bounds, element.bounds)), None)
 
 
 def called(element: Element | None) -> str:
@@ -66,6 +57,14 @@ def called(element: Element | None) -> str:
         return ""
     name = element.text or element.hint or element.resource_id
     return f'{element.role} "{name}"' if name else element.role
+
+
+def _kind(element: Element) -> tuple[str, str, str]:
+    return element.role, element.resource_id, element.package
+
+
+def _said(element: Element) -> tuple[str, str]:
+    return element.text, element.hint
 
 
 def _within(point: tuple[int, int], bounds: Bounds) -> bool:

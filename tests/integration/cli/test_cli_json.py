@@ -17,6 +17,7 @@ from fake_adb import fake_adb, prints
 from echelon.cli import COMMANDS, echelon
 from echelon.output.shape import Status
 from echelon.output.shapes import BY_LINE, SHAPES, json_schema
+from echelon.phone_options import TaskGroup
 from gateway.engine import state
 from gateway.tools.memories import Memories
 
@@ -36,7 +37,9 @@ SUITE = {
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """Every command that is no group, by its whole name."""
+    """Every command that is no group, by its whole name; a task beside commands has the group's."""
+    if isinstance(command, TaskGroup):
+        yield " ".join(path), command.task
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
@@ -199,6 +202,7 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("models list", (), 0, {}),
     ("models pull", ("smollm2-135m",), 0, {"name": "local/smollm2-135m"}),
     ("models remove", ("smollm2-135m",), 0, {"name": "local/smollm2-135m", "freed": 0}),
+    ("phone", ("Hi", "--model", "scripted:hello.yaml"), 4, {"status": "failed", "task": "Hi", "steps": 0}),
     ("phone devices", (), 0, {}),
     ("phone doctor", (), 4, {}),
     ("simphone apps", (), 0, {}),

@@ -83,7 +83,7 @@ def test_the_phone_doctor_asks_for_a_choice(adb: FakeAdb, mai_phone: Told) -> No
     code, out, _ = mai_phone("doctor")
     assert code == 4
     assert "2 devices are connected: S1 (usb), S2 (usb)" in out
-    assert "--serial" in out
+    assert "--device" in out
 
 
 async def test_a_phone_that_another_run_has_is_said(adb: FakeAdb, mai_phone: Told, echelon_home: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from PIL import Image
 
 SCALE_FACTOR = 999
+UNLIKE = 3
 
 SCRIPTS: dict[str, list[dict[str, Any]]] = {}
 """By task. `on: TEXT` in a line stands for the coordinate of the element with that text."""
@@ -158,17 +159,21 @@ def answer(thinking: str, tool: str, arguments: dict[str, Any]) -> str:
 
 
 def found(tree: dict[str, Any], text: str) -> list[int] | None:
-    """Where the smallest element with that text is, as the model counts."""
-    there = [
-        each["bounds"]
-        for each in tree["elements"]
-        if text.casefold() in f"{each['text']} {each['hint']} {each['resource_id']}".casefold()
-    ]
-    if not there:
+    """Where the element is whose text is most like that, as the model counts."""
+    there = [(likeness(each, text.casefold()), not each["clickable"], each["bounds"]) for each in tree["elements"]]
+    likest, _, (left, top, right, bottom) = min(there)
+    if likest == UNLIKE:
         return None
-    left, top, right, bottom = min(there, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
     width, height = tree["size"]
     return [round((left + right) / 2 / width * SCALE_FACTOR), round((top + bottom) / 2 / height * SCALE_FACTOR)]
+
+
+def likeness(element: dict[str, Any], text: str) -> int:
+    said = [element[name].casefold() for name in ("text", "hint", "resource_id")]
+    for rank, like in enumerate((str.__eq__, str.startswith, str.__contains__)):
+        if any(like(each, text) for each in said):
+            return rank
+    return UNLIKE
 
 
 def parsed(prediction: str) -> tuple[str, dict[str, Any]]:

@@ -28,7 +28,7 @@ def checks(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> di
 
 
 def test_all_is_well(connected: PhoneThread, capsys: pytest.CaptureFixture[str]) -> None:
-    found = checks(capsys, 0, "--serial", connected.serial)
+    found = checks(capsys, 0, "--device", connected.serial)
     assert {
         "adb",
         "server",
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_said_with_what_to_do(
     advice: str,
 ) -> None:
     connected.faults.add(fault)
-    found = checks(capsys, 4 if status == "fail" else 0, "--serial", connected.serial)
+    found = checks(capsys, 4 if status == "fail" else 0, "--device", connected.serial)
     assert found[check]["status"] == status
     assert advice in found[check]["advice"]
     connected.call(lambda it: it.display.power(True))

@@ -121,6 +121,7 @@ class Lab:
         self.home = home
         self.store = Store(home / "echelon.db")
         self.artifacts = ArtifactStore(home / "artifacts")
+        self.random = ScriptedRandom()
         self.id = ""
 
     def process(self, spec: object, decisions: int | None = None, **more: Any) -> Runs:
@@ -137,7 +138,7 @@ class Lab:
             settings=settings,
             run_id="r",
         )
-        runs = Runs(self.store, self.artifacts, clock=ScriptedClock(), random=ScriptedRandom())
+        runs = Runs(self.store, self.artifacts, clock=ScriptedClock(), random=self.random)
         runs.register(
             GraphType(
                 "choosing",

@@ -81,6 +81,16 @@ def test_the_phone_the_thinking_and_each_action_stand_on_a_line_each() -> None:
     ]
 
 
+def test_the_phone_is_said_once_also_where_a_question_comes_between() -> None:
+    console = lines()
+    progress = PhoneProgress(console=console)
+    for _ in range(2):
+        with progress:
+            progress(TaskStarted("01K"))
+            progress(DeviceFound("S1", "Pixel 6", "14"))
+    assert written(console).count("S1") == 1
+
+
 def test_what_failed_is_told_with_its_cause() -> None:
     console = lines()
     progress = PhoneProgress(console=console)
@@ -155,10 +165,12 @@ def test_what_the_phone_and_the_agent_say_cannot_steer_the_terminal() -> None:
 def test_a_task_that_is_gone_on_with_is_reckoned_from_where_it_goes_on() -> None:
     pace = Pace()
     assert pace.left(50) is None
-    pace.decided(31, 2.0)
+    pace.ready(2.0)
+    pace.decided(31)
     assert pace.left(50) is None
-    pace.done(31, 10.0)
-    pace.done(32, 20.0)
+    pace.done(31, 12.0)
+    pace.ready(13.0)
+    pace.done(32, 22.0)
     assert pace.left(50) == 180.0
 
 

@@ -163,7 +163,7 @@ UNAUTHORISED = (
         ("device still connecting", DeviceOffline, "replug"),
         ("no devices/emulators found", NoDevice, "adb connect"),
         ("device 'S1' not found", NoDevice, "adb pair"),
-        ("more than one device/emulator", SeveralDevices, "--serial"),
+        ("more than one device/emulator", SeveralDevices, "--device"),
         ("insufficient permissions for device: user in plugdev group; are your udev rules wrong?", DeviceDenied, "apt"),
         ("closed", DeviceLost, ""),
     ],

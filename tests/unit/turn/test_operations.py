@@ -13,10 +13,11 @@ from gateway.engine.artifacts import MemoryArtifacts
 from gateway.engine.ports import Effect, Operation, Scope
 from gateway.engine.scripted import Recorder, ScriptedClock
 from gateway.errors import StoreError, ToolError
+from gateway.llm.model import charge_of
 from gateway.llm.scripted import ScriptedModel
 from gateway.tools.operations import MAX_DATA, MAX_TEXT
 from gateway.tools.registry import Registry, Schema, Situation, ToolContext, ToolResult, tool
-from gateway.turn.operations import SHOWN, Place, charge_of, turn_operations
+from gateway.turn.operations import SHOWN, Place, turn_operations
 from gateway.turn.state import TurnContext
 
 

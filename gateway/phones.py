@@ -177,7 +177,8 @@ class Phones:
         from gateway.phone.task.news import PhoneNarrator
 
         data = self._gateway.state(row).data
-        return PhoneNarrator(row.id, on_event, len(data.steps) if isinstance(data, PhoneState) else 0)
+        assert isinstance(data, PhoneState)
+        return PhoneNarrator(row.id, on_event, len(data.steps), row.limits)
 
     def _ended(self, row: RunRow, state: RunState) -> PhoneTask:
         data = state.data

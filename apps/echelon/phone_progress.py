@@ -24,7 +24,6 @@ from gateway.phone.task.news import (
     TaskStarted,
     UsageChanged,
 )
-from gateway.phone.task.state import Step
 from gateway.phone.trajectory.words import in_words
 
 REFRESH_PER_S = 4
@@ -67,8 +66,9 @@ class PhoneProgress:
         self._began = clock()
         self._left: float | None = None
         self._device: DeviceFound | None = None
-        self._pace = Pace()
+        self._decision = 0
         self._max_steps = 0
+        self._time_left = ""
         self._thinking = ""
         self._last = ""
         self._doing = "starting"
@@ -98,7 +98,6 @@ class PhoneProgress:
                 self.run_id = run_id
             case DeviceFound() if event != self._device:
                 self._device = event
-                self._pace.ready(self._elapsed())
                 known = [event.model, f"Android {event.android}" if event.android else ""]
                 self._say("phone", ", ".join(filter(None, (event.serial, *known))))
             case NodeStarted(node=node):
@@ -108,8 +107,8 @@ class PhoneProgress:
                 self._say(self._step(), f"✗ {what} failed: {event.error}; again in {event.wait_s:.1f} s", wrong=True)
             case ActionChosen():
                 self._chosen(event)
-            case StepTaken(step=step):
-                self._taken(step)
+            case StepTaken():
+                self._taken(event)
             case ModelDelta():
                 self._deltas += 1
             case Notice(text=text):
@@ -118,18 +117,20 @@ class PhoneProgress:
                 self._counters = counters
 
     def _chosen(self, event: ActionChosen) -> None:
-        self._pace.decided(event.decision)
-        self._max_steps = event.max_steps
+        self._decision, self._max_steps = event.decision, event.max_steps
         self._doing = in_words(event.action, event.target)
         self._think(event.thinking)
 
-    def _taken(self, step: Step) -> None:
+    def _taken(self, event: StepTaken) -> None:
+        step = event.step
         if step.thinking and step.thinking != self._thinking:
             self._think(step.thinking)
-        self._pace.done(step.decision, self._elapsed())
+        self._decision, self._max_steps = step.decision, event.max_steps or 0
+        ends = event.left_s is None or step.action.get("action") == "FINISH"
+        self._time_left = "" if ends else f"at most {duration(event.left_s or 0)} left"
         self._last = f"{MARKS[step.result.ok]} {in_words(step.action, step.target)}"
         why = f": {step.result.note}" if step.result.ok is not True and step.result.note else ""
-        left = "" if self._animated else "".join(f" ({each})" for each in self._estimate())
+        left = f" ({self._time_left})" if self._time_left and not self._animated else ""
         self._say(self._step(), f"{self._last}{why}{left}", wrong=step.result.ok is False)
 
     def _think(self, thinking: str) -> None:
@@ -138,7 +139,7 @@ class PhoneProgress:
             self._say("", thinking, style="dim")
 
     def _step(self) -> str:
-        return f"{self._pace.decision}/{self._max_steps}" if self._max_steps else ""
+        return f"{self._decision}/{self._max_steps}" if self._max_steps else ""
 
     def _say(self, head: str, text: str, *, style: str = "", wrong: bool = False) -> None:
         """A line that stays."""
@@ -158,7 +159,7 @@ class PhoneProgress:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         head = self._spinner.render(console.get_time())
-        step = f"step {self._pace.decision} of {self._max_steps}" if self._max_steps else ""
+        step = f"step {self._decision} of {self._max_steps}" if self._max_steps else ""
         doing = "the agent's model answers" if self._deltas else self._doing
         first = Text.assemble(head if isinstance(head, Text) else "", " ", (step, "bold"), "  " if step else "", doing)
         second = Text(f"  {' · '.join(part for part in (self._last, *self._figures()) if part)}", style="dim")
@@ -169,45 +170,7 @@ class PhoneProgress:
 
     def _figures(self) -> list[str]:
         written = int(self._counters.get("completion_tokens", 0)) + self._deltas
-        tokens = [f"{written:,} tokens written"] if written else []
-        return [*tokens, f"{self._elapsed():.0f} s", *self._estimate()]
-
-    def _estimate(self) -> list[str]:
-        seconds = self._pace.left(self._max_steps)
-        return [] if seconds is None else [f"at most {duration(seconds)} left"]
-
-
-class Pace:
-    """How long a step takes, of those that were seen here; a task that is gone on with had others before. Moments are
-    seconds since the work began."""
-
-    def __init__(self) -> None:
-        self.decision = 0
-        self._ready = 0.0
-        self._before: int | None = None
-        self._done: tuple[int, float] | None = None
-
-    def ready(self, at: float) -> None:
-        """The phone is there: what came before is no step."""
-        if self._before is None:
-            self._ready = at
-
-    def decided(self, decision: int) -> None:
-        self.decision = decision
-        if self._before is None:
-            self._before = decision - 1
-
-    def done(self, decision: int, at: float) -> None:
-        self.decided(decision)
-        self._done = (decision, at)
-
-    def left(self, max_steps: int) -> float | None:
-        """Seconds until the budget of steps is used up, at the mean duration of those that were taken; None before the
-        first is."""
-        if self._before is None or self._done is None or not max_steps:
-            return None
-        decision, at = self._done
-        return (at - self._ready) / max(decision - self._before, 1) * max(max_steps - decision, 0)
+        return [f"{written:,} tokens written" if written else "", f"{self._elapsed():.0f} s", self._time_left]
 
 
 def duration(seconds: float) -> str:

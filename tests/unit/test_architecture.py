@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from echelon.tools import table
+from gateway.toolbox import PHONE
 from gateway.tools.discovery import builtin_registry
 
 PAGES = Path(__file__).parents[2] / "architecture"
 
 
 def test_the_table_of_tools_is_that_of_the_registry() -> None:
-    ours = sorted((each for each in builtin_registry()), key=lambda each: each.name)
+    ours = sorted((each for each in builtin_registry(None, *PHONE)), key=lambda each: each.name)
     assert (PAGES / "tools.md").read_text().endswith(f"## The tools\n\n{table(ours)}\n"), (
         "print it with `echelon tools list --markdown` in a home without tools of its own"
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bench.miniwob.screen import CLEAR, Moves, Screen, Stuck, fill, press, scroll_to, swipe, tap, type_text, wait
+from bench.miniwob.screen import CLEAR, Moves, Point, Screen, Stuck, fill, press, scroll, scroll_to, swipe, tap, type_text, wait
 from bench.miniwob.solving import ordinal, solves
+from gateway.phone.element import Element
 
 MONTHS = (
     "January February March April May June July August September October November December"  # as calendars write them
@@ -58,7 +59,9 @@ def enter_date(screen: Screen) -> Moves:
     (shown,) = screen.matching(r"^\w+ \d{4}$")
     if shown.text.split()[1] != str(year):
         screen = yield tap(shown)
-        screen = yield from scroll_to(screen, lambda now: now.find(str(year)), lambda now: now.all("list")[0])
+        while screen.find(str(year)) is None:
+            later = year > int(screen.matching(r"^\d{4}$")[0].text)
+            screen = yield from scroll(screen, screen.all("list")[0], 0.6 if later else -0.6)
         screen = yield tap(screen.get(str(year)))
     for _ in range(12):
         (shown,) = screen.matching(r"^\w+ \d{4}$")
@@ -83,8 +86,11 @@ def enter_time(screen: Screen) -> Moves:
 
 @solves("use-spinner")
 def use_spinner(screen: Screen) -> Moves:
-    (number,) = screen.asked(r"Select (-?\d+)")
-    screen = yield from fill(screen, screen.all("field")[0], number)
+    wanted = int(*screen.asked(r"Select (-?\d+)"))
+    field = screen.all("field")[0].bounds
+    x, height = field.right + 18, field.height  # the arrows are no elements: assistive technology is not told of them
+    while (now := int(screen.all("field")[0].text)) != wanted:
+        screen = yield tap(screen.at(x, field.top + height * (0.25 if now < wanted else 0.75)))
     return (yield from press(screen))
 
 
@@ -113,21 +119,24 @@ def form_sequence(screen: Screen) -> Moves:
 def slide(screen: Screen, slider: str, shown: str, wanted: int) -> Moves:
     """Tap along a slider, nearer each time, until it shows the number."""
     low, high = 0.0, 1.0
-    while (now := int(screen.named(shown).text)) != wanted:
+    while int(screen.named(shown).text) != wanted:
         if high - low < 0.001:
-            raise Stuck(f"the slider shows {now}, and not {wanted}")
-        bar = screen.named(slider)
+            raise Stuck(f"the slider does not go to {wanted}")
         middle = (low + high) / 2
-        if bar.bounds.width > bar.bounds.height:
-            place = screen.within(bar, middle, 0.5)
-        else:
-            place = screen.within(bar, 0.5, 1 - middle)
-        screen = yield tap(place)
+        far = 0.0 if middle > 0.5 else 1.0  # a tap on the handle moves nothing: out of the way with it
+        for share in (far, middle):
+            screen = yield tap(_along(screen, screen.named(slider), share))
         if int(screen.named(shown).text) < wanted:
             low = middle
         else:
             high = middle
     return screen
+
+
+def _along(screen: Screen, slider: Element, share: float) -> Point:
+    if slider.bounds.width > slider.bounds.height:
+        return screen.within(slider, share, 0.5)
+    return screen.within(slider, 0.5, 1 - share)
 
 
 @solves("form-sequence-2")
@@ -155,13 +164,6 @@ def click_pie(screen: Screen) -> Moves:
     return (yield tap(screen.get(wanted)))
 
 
-@solves("click-menu-2")
-def click_menu_2(screen: Screen) -> Moves:
-    _, wanted = screen.quoted()
-    screen = yield tap(screen.get("Menu"))
-    return (yield tap(screen.get(wanted)))
-
-
 @solves("use-colorwheel")
 def use_colorwheel(screen: Screen) -> Moves:
     (name,) = screen.asked("Select (.+) with the color picker")
@@ -169,6 +171,7 @@ def use_colorwheel(screen: Screen) -> Moves:
     screen = yield tap(field)
     screen = yield CLEAR
     screen = yield type_text(COLOURS[name])
+    screen = yield tap(screen.get("Color:"))  # the colours go, which cover the button
     return (yield from press(screen))
 
 

@@ -189,3 +189,16 @@ def sign_agreement(screen: Screen) -> Moves:
         screen = yield from scroll(screen, screen.named("text-area"), 0.8)
     screen = yield from fill(screen, screen.named("name"), name)
     return (yield from press(screen, button))
+
+
+@solves("find-greatest")
+def find_greatest(screen: Screen) -> Moves:
+    cards = [each.bounds.centre for each in screen.all("button") if each.text != "Submit"]
+    shown: dict[tuple[int, int], int] = {}
+    for place in cards:
+        screen = yield tap(screen.at(*place))
+        shown[place] = next(int(each.text) for each in screen.matching(r"^\d+$"))
+    best = max(shown, key=lambda place: shown[place])
+    if best != cards[-1]:
+        screen = yield tap(screen.at(*best))
+    return (yield from press(screen))

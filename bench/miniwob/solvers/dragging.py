@@ -63,7 +63,8 @@ def drag_items_grid(screen: Screen) -> Moves:
         then = now + {"up": -3, "down": 3, "left": -1, "right": 1}[where.split()[0]]
     else:
         then = PLACES[where.removeprefix("to the ")]
-    return (yield drag(items[now], items[then]))
+    past = 0.3 if then > now else -0.3  # in reading order
+    return (yield drag(items[now], screen.within(items[then], 0.5 + past, 0.5)))
 
 
 @solves("drag-sort-numbers")

@@ -20,7 +20,7 @@ def email_inbox(screen: Screen) -> Moves:
     mail = _mail(screen, sender)
     assert mail is not None
     if "trash" in screen.task or "star" in screen.task:
-        return (yield tap(_icons(screen, mail)[0 if "trash" in screen.task else 1]))
+        return (yield tap(_icons(screen, mail)[1 if "trash" in screen.task else 0]))
     screen = yield tap(mail)
     if "reply" in screen.task:
         (text,) = screen.quoted()
@@ -45,8 +45,8 @@ def _forward(screen: Screen, receiver: str) -> Moves:
 def email_inbox_forward_nl(screen: Screen) -> Moves:
     senders = [each.text.split(" · ")[0] for each in screen.all("button") if " · " in each.text]
     names = re.findall(r"\b[A-Z][a-z]+\b", screen.task)
-    sender = next(each for each in names if each in senders)
-    receiver = next(each for each in reversed(names) if each not in (sender, *MAIL_WORDS))
+    sender = next(each for each in reversed(names) if each in senders)
+    receiver = next(each for each in names if each not in (sender, *MAIL_WORDS))
     mail = _mail(screen, sender)
     assert mail is not None
     screen = yield tap(mail)

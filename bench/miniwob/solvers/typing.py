@@ -38,6 +38,17 @@ def login_user(screen: Screen) -> Moves:
     return (yield from press(screen, "Login"))
 
 
+@solves("login-user-popup")
+def login_user_popup(screen: Screen) -> Moves:
+    for name, text in zip(("username", "password"), screen.quoted(), strict=True):
+        screen = yield tap(screen.named(name))
+        if cancel := screen.find("Cancel"):
+            screen = yield tap(cancel)
+            screen = yield tap(screen.named(name))
+        screen = yield type_text(text)
+    return (yield from press(screen, "OK"))
+
+
 @solves("text-transform")
 def text_transform(screen: Screen) -> Moves:
     letters = "".join(each.text for each in sorted(screen.all("text"), key=lambda each: each.bounds.left))
@@ -127,25 +138,13 @@ def _beside(screen: Screen, key: str) -> str:
 @solves("multi-layouts", "multi-orderings")
 def multi_layouts(screen: Screen) -> Moves:
     genre, director, year = screen.asked(r"Search for (.+) movies directed by (.+) from year (\d+)")
-    wanted = {"genre": genre, "director": director, "year": year}
-    for label, text in wanted.items():
-        fields = screen.all("field")
-        field = next((each for each in fields if label in each.hint.lower()), None)
-        if field is None:
-            texts = [each for each in screen.all("text") if label in each.text.lower()]
-            if not texts:
-                raise Stuck(f"no field for the {label}")
-            field = min(fields, key=lambda each: _distance(texts[-1].bounds, each.bounds))
-        screen = yield from fill(screen, field, text)
-    button = screen.all("button")
-    return (yield tap(button[0]))
-
-
-def _distance(label, field) -> int:  # type: ignore[no-untyped-def]
-    """Of a field to the right of its label, or under it."""
-    if field.top < label.bottom and field.bottom > label.top:
-        return 0 if field.left >= label.left else 10_000
-    return field.top - label.bottom if field.top >= label.bottom else 10_000
+    wanted = {"Genre": genre, "Director": director, "Year": year, "Released Date": year}
+    labels = [each for each in screen.elements if re.search("|".join(wanted), f"{each.text}{each.hint}")]
+    labels.sort(key=lambda each: each.bounds.centre[1])  # each is beside its field, above it, or below it
+    for at, label in enumerate(labels):
+        text = next(text for name, text in wanted.items() if name in f"{label.text}{label.hint}")
+        screen = yield from fill(screen, screen.all("field")[at], text)
+    return (yield tap(screen.matching("^(Submit|Search|Go!)$")[-1]))
 
 
 @solves("use-autocomplete", "use-autocomplete-nodelay")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gateway.engine.ports import Json
@@ -9,7 +10,7 @@ from gateway.phone.agents import errand as errands
 from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen, Moment
 from gateway.phone.agents.asking import Questions
-from gateway.phone.agents.errand import Errand, core, same_thing
+from gateway.phone.agents.errand import KINDS, Errand, core, same_thing
 from gateway.phone.agents.moves import Move, is_field, is_on, is_search, label, shown
 from gateway.phone.agents.past import Past, structure
 from gateway.phone.agents.spans import spans
@@ -26,11 +27,21 @@ NOT_HERE = "(not on this screen)"
 OPENINGS = 3  # times that the app is opened again after it went away
 RETURNS = 3  # times back in a row, to where the thing before was chosen
 HOME = "launcher"  # in the package of home screens
+NOTICE = 6  # elements: what has more is no mere notice
+NUMERIC = re.compile(r"[\d\s:./+-]{0,8}")  # what a field has before anything was entered, such as a time
+WORDS = re.compile(r"\S+")
 
 # What ends an entry, on buttons: in the languages that most phones are set to.
 COMMITTING = frozenset(
     "save done ok okay send add create apply confirm submit finish set post share update sichern speichern fertig senden "
     "anlegen hinzufügen übernehmen enregistrer terminé envoyer ajouter guardar listo enviar añadir salva fatto invia".split()
+)
+
+
+DISMISSING = frozenset(
+    ("no thanks", "no thank you", "not now", "later", "maybe later", "skip", "dismiss", "close", "got it", "remind me later",
+     "nein danke", "nicht jetzt", "später", "überspringen", "schließen", "non merci", "plus tard", "fermer", "ahora no",
+     "no gracias", "más tarde", "cerrar", "non ora", "chiudi")
 )
 
 
@@ -67,13 +78,15 @@ class Deciding:
             self._remember(errand=await self._errand())
         if self.moment.elements is None:
             return self._blind()
-        if (opening := self._opening()) is not None:
-            return opening
-        wanted = self.errand.wanted
+        if (sure := self._opening() or self._dismissal()) is not None:
+            return sure
+        about, wanted = self.errand.about, self.errand.wanted
         if wanted is not None:
-            return self._switch(wanted) or await self._move(f'find the switch of "{self.errand.about}"')
+            found = self._switch(wanted) or self._search(about)
+            return found or await self._move(f'find the switch of "{about}"')
         if self.errand.goal == "find out":
-            return await self._answer() or await self._move(f'find "{self.errand.about}"')
+            found = await self._answer() or self._search(about)
+            return found or await self._move(f'find "{about}"')
         if self.errand.goal == "write":
             return await self._write()
         return await self._get()
@@ -124,13 +137,44 @@ class Deciding:
                 return self._take(move)
         return None
 
+    def _dismissal(self) -> Chosen | None:
+        """A notice that has nothing to do with the task is put away."""
+        said = {word for each in self.elements for word in words(each.text)}
+        if len(self.elements) > NOTICE or any(map(is_field, self.elements)):
+            return None
+        if any(core(each) <= said for each in (self.errand.about, *self.errand.things) if core(each)):
+            return None
+        taps = [each for each in self._moves() if each.kind == "tap"]
+        found = [each for each in taps if each.element and _plain(label(each.element)) in DISMISSING]
+        return self._take(found[0]) if len(found) == 1 and len(taps) > 1 else None
+
+    def _search(self, about: str) -> Chosen | None:
+        """Where the app itself can look for it: search, then what was found; else the only entry that mentions it."""
+        taps = [each for each in self._moves() if each.kind == "tap" and each.element is not None]
+        named = [each for each in taps if each.element and same_thing(label(each.element), about)]
+        if named:
+            return self._take(named[0])
+        term = " ".join(word for word in WORDS.findall(about) if not set(words(word)) <= COMMON | KINDS) or about
+        searched = any(each.action.get("text") == term for each in self.past.steps)
+        if not searched:
+            for field in self.elements:
+                if is_field(field) and is_search(field):
+                    return self._type(field, term)
+            for each in taps:
+                if each.element and each.element.role == "button" and is_search(each.element):
+                    return self._take(each)
+        wanted = core(about) - COMMON
+        mentioned = [each for each in taps if each.element and wanted and wanted <= set(words(each.element.text))]
+        return self._take(mentioned[0]) if len(mentioned) == 1 else None
+
     # what there is to know
 
     async def _answer(self) -> Chosen | None:
         about = core(self.errand.about) - COMMON
         seen = self.moment.seen.look
         named = [each for each in self.elements if about and about <= set(words(f"{each.text} {each.hint}"))]
-        if not named or seen in self.memory.looked:
+        searching = any(is_field(each) and is_search(each) for each in self.elements)
+        if not named or searching or seen in self.memory.looked:
             return None
         self._remember(looked=(*self.memory.looked, seen))
         texts = dict.fromkeys(part for each in self.elements for part in _parts(each))
@@ -146,7 +190,7 @@ class Deciding:
         if self.memory.closing and not self._stands_in_a_field():
             return self._finish("saved")
         fields = [each for each in self.elements if is_field(each) and "disabled" not in each.state]
-        form = [each for each in fields if not is_search(each)]
+        form = [each for each in fields if not is_search(each) and (self._is_ours(each) or NUMERIC.fullmatch(each.text))]
         if len(form) > 1 and self.here not in self.memory.filled:
             self._remember(texts=await self._texts(form), filled=(*self.memory.filled, self.here))
         if (typing := self._next_text(form)) is not None:
@@ -199,10 +243,13 @@ class Deciding:
                     return self._type(field, text)
         return None
 
+    def _is_ours(self, field: Element) -> bool:
+        """Whether what stands in a field was typed in this task."""
+        return field.text in {str(each.action.get("text")) for each in self.past.did("type")}
+
     def _stands_in_a_field(self) -> bool:
         """Whether a text that was typed still stands in a field."""
-        typed = {str(each.action.get("text")) for each in self.past.did("type")}
-        return any(is_field(each) and each.text in typed for each in self.elements)
+        return any(is_field(each) and self._is_ours(each) for each in self.elements)
 
     # things to be chosen, one after the other
 
@@ -226,8 +273,12 @@ class Deciding:
         if not opened:
             if (move := self._only_match([current])) is not None:
                 return self._take(move)
-            if (again := self._as_before(current, past)) is not None:
+            if (again := self._as_before(current, past) or self._search(current)) is not None:
                 return again
+        asked = set(words(self.moment.task)) - COMMON
+        commits = [each for each in self._moves() if each.kind == "tap" and _commits(each) and _shares(each, asked)]
+        if opened and len(commits) == 1:
+            return self._take(commits[0])
         return await self._move(f'"{current}"', text=None if opened else current)
 
     def _looks_final(self, target: str, current: str) -> bool:
@@ -261,7 +312,8 @@ class Deciding:
         found = moves.moves_of(
             self.moment.elements, self.moment.seen.size, keyboard=self.moment.seen.keyboard, barred=self.moment.barred
         )
-        tapped = self.past.since(self.memory.since).tapped_here(self.moment.seen.state_id)
+        looking = self.errand.wanted is not None or self.errand.goal == "find out"
+        tapped = self.past.since(self.memory.since).tapped_here(self.moment.seen.state_id, anyhow=looking)
         vain = self.past.scrolled_in_vain(self.moment.seen.state_id)
         return [each for each in found if not self._makes_no_sense(each, tapped, vain)]
 
@@ -368,6 +420,14 @@ class Deciding:
             calls=self.questions.asked,
             memory=self.memory.model_dump(),
         )
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _shares(move: Move, said: set[str]) -> bool:
+    return move.element is not None and not said.isdisjoint(words(label(move.element)))
 
 
 def _commits(move: Move) -> bool:

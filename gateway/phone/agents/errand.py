@@ -13,6 +13,7 @@ from gateway.phone.task.state import Plain
 Goal = Literal["switch on", "switch off", "find out", "get things", "write", "other"]
 GOALS = ("switch on", "switch off", "find out", "get things", "write", "other")
 MOST_THINGS = 6
+NUMBER = re.compile(r"[+\d][\d\s:./-]*(?:\s*[ap]\.?m\.?)?", re.IGNORECASE)
 
 # Words that name the kind of a thing and not the thing: "dark mode" and "Dark theme" are the same switch.
 KINDS = frozenset("mode theme setting option feature function use enable enabled switch turn toggle the my a an of on off".split())
@@ -56,9 +57,12 @@ def errand_of(said: dict[str, Any], task: str) -> Errand:
     for each in quoted(task):
         if not any(each == thing for thing in things):
             things = [thing for thing in things if thing not in each and each not in thing] + [each]
-    if said["goal"] in ("switch on", "switch off", "find out"):
+    goal = said["goal"]
+    if goal in ("switch on", "switch off", "find out"):
         things = []
-    return Errand(goal=said["goal"], about=said["about"], things=tuple(things), app=said["app"])
+    elif goal == "get things" and any(NUMBER.fullmatch(each) for each in things):
+        goal = "write"  # numbers and times are entered
+    return Errand(goal=goal, about=said["about"], things=tuple(things), app=said["app"])
 
 
 def core(text: str) -> frozenset[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gateway.engine.ports import Json
 from gateway.errors import ConfigError, EchelonError
+from gateway.phone.agents.printed import printed
 from gateway.phone.task.state import PhoneContext
 
 SPEC = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -28,7 +29,8 @@ def find(spec: str) -> Any:
         )
     module, _, path = spec.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        with printed():
+            found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         hint = "put the folder that holds it on PYTHONPATH" if error.name == module.split(".")[0] else "install it"
         raise ConfigError(f"agent {spec}: there is no module {error.name}", hint=hint) from error

@@ -41,11 +41,12 @@ class Past:
     def did(self, kind: str) -> list[Step]:
         return [each for each in self.steps if each.action.get("action") == kind and each.result.ok is not False]
 
-    def tapped_here(self, state_id: str) -> set[str]:
-        """The names of what was tapped on such a screen."""
-        here = structure(state_id)
+    def tapped_here(self, state_id: str, *, anyhow: bool) -> set[str]:
+        """The names of what was tapped on such a screen, `anyhow` also where something else stood on it then."""
         taps = [each for each in self.steps if each.action.get("action") == "tap"]
-        return {called_name(each.target) for each in taps if structure(each.state_id) == here}
+        if anyhow:
+            return {called_name(each.target) for each in taps if structure(each.state_id) == structure(state_id)}
+        return {called_name(each.target) for each in taps if each.state_id == state_id}
 
     def scrolled_in_vain(self, state_id: str) -> bool:
         """Whether the last that was done here was scrolling, and nothing moved."""

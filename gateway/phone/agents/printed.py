@@ -56,6 +56,7 @@ def printed() -> Iterator[Printed]:
     here = threading.get_ident()
     kept = Printed()
     with _lock:
+        outer = _printed.get(here)
         _printed[here] = kept
         for name in ("stdout", "stderr"):
             if not isinstance(getattr(sys, name), _ByThread):
@@ -64,7 +65,10 @@ def printed() -> Iterator[Printed]:
         yield kept
     finally:
         with _lock:
-            del _printed[here]
+            if outer is None:
+                del _printed[here]
+            else:
+                _printed[here] = outer
             for name in ("stdout", "stderr") if not _printed else ():
                 if isinstance(stream := getattr(sys, name), _ByThread):
                     setattr(sys, name, stream.own)

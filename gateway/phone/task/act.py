@@ -158,7 +158,7 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
             "seen": due.seen.model_dump(mode="json"),
             "consequential": risky,
         }
-        effect = Effect.IDEMPOTENT if due.action["action"] in AGAIN_ALWAYS and not risky else None
+        effect = None if risky else self._effect(str(due.action["action"]))
         for retry in range(due.options.retries + 1):
             began = await visit.now()
             outcome = await visit.call("device.act", args, effect=effect)
@@ -170,6 +170,11 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
             if retry == due.options.retries or await self._changed(due, retry, visit):
                 return outcome, retry, ms
         raise AssertionError("not reached")
+
+    def _effect(self, name: str) -> Effect | None:
+        """A milder one than an act on a phone has in general."""
+        custom = self._extensions.actions.get(name)
+        return custom.effect if custom is not None else Effect.IDEMPOTENT if name in AGAIN_ALWAYS else None
 
     async def _changed(self, due: Due, retry: int, visit: Visit) -> bool:
         """Whether the screen is another one, after the pause before the next try."""

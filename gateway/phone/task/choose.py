@@ -176,9 +176,9 @@ def _checked(chosen: Chosen, state: PhoneState, seen: Seen, elements: tuple[Elem
             said=first,
             text=chosen.text,
         )
-    if first["action"] not in TALKING and state.tried.get(key, 0) + 1 >= loops.TOLD:
+    if first["action"] not in TALKING and state.tried.get(key, 0) + 1 >= (times := loops.times(first)):
         return Decided(
-            problem=f"the screen was the same {loops.TOLD} times, and the same was chosen each time: it does not lead "
+            problem=f"the screen was the same {times} times, and the same was chosen each time: it does not lead "
             "on, and is barred here now. Do something else",
             cause="loop",
             said=first,

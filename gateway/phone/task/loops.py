@@ -10,9 +10,16 @@ from gateway.phone.task.state import Seen
 
 TOLD = 3
 """A screen that is seen so many times, with the same action chosen each time: then it is a loop."""
+WAITED = 10
+"""The same of waiting: apps may take long, and nothing is done by it."""
 
 NEARLY = 2  # digits of a fraction: agents that look at pictures do not hit the same pixel twice
 TIMES = ("duration",)
+
+
+def times(action: Mapping[str, Json]) -> int:
+    """After how many equal choices it is a loop."""
+    return WAITED if action["action"] == "wait" else TOLD
 
 
 def key(seen: Seen, action: Mapping[str, Json]) -> str:

@@ -70,9 +70,15 @@ class ActionChosen:
 
 @dataclass(frozen=True)
 class StepTaken:
-    """A step of the trajectory is written: an action with what became of it, or a prediction that could not be used."""
+    """A step of the trajectory is written: an action with what became of it, or a prediction that could not be used.
+
+    `left_s` is how many seconds the task goes on at most: at the mean duration of its steps until now, as far as its
+    budgets of steps and time reach; None where it has neither.
+    """
 
     step: Step
+    max_steps: int | None
+    left_s: float | None
 
 
 @dataclass(frozen=True)
@@ -97,12 +103,15 @@ OnPhoneEvent: TypeAlias = Callable[[PhoneEvent], None]
 
 class PhoneNarrator:
     """Tells the engine's news of one task as phone events (an engine `Observer`). `steps` were taken before, and are
-    not told again."""
+    not told again; `limits` are the run's."""
 
-    def __init__(self, run_id: str, tell: OnPhoneEvent, steps: int = 0) -> None:
+    def __init__(
+        self, run_id: str, tell: OnPhoneEvent, steps: int = 0, limits: Mapping[str, float] | None = None
+    ) -> None:
         self._run_id = run_id
         self._tell = tell
         self._steps = steps
+        self._limits = limits or {}
         self._device: DeviceFound | None = None
         tell(TaskStarted(run_id))
 
@@ -135,9 +144,20 @@ class PhoneNarrator:
             return
         if data.device is not None:  # no node says it again in a task that is gone on with
             self._found(DeviceFound(data.device.serial, data.device.model, data.device.android))
+        max_steps = self._limits.get("steps")
         for step in data.steps[self._steps :]:
-            self._tell(StepTaken(step))
+            left = self._left(data.decisions, state.counters.get("time_s", 0.0))
+            self._tell(StepTaken(step, None if max_steps is None else int(max_steps), left))
         self._steps = len(data.steps)
+
+    def _left(self, decisions: int, took: float) -> float | None:
+        """Seconds until the first of the budgets is used up, after decisions that `took` so many."""
+        ends = []
+        if "steps" in self._limits and decisions:
+            ends.append(took / decisions * (self._limits["steps"] - decisions))
+        if "time_s" in self._limits:
+            ends.append(self._limits["time_s"] - took)
+        return max(min(ends), 0.0) if ends else None
 
     def _found(self, device: DeviceFound) -> None:
         if device != self._device:

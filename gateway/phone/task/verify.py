@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
+from gateway.engine.ports import Json
 from gateway.phone.actions import DEVICE_ACTION
 from gateway.phone.task.another_way import another_way
 from gateway.phone.task.look import Look
@@ -26,6 +27,7 @@ from gateway.phone.task.target import called, target_of
 
 NOTHING_CHANGED = ("dropped", "unchanged", "covered")
 LATER_S = 1.0
+MASK = "••••"
 UNTOLD = (
     "the screen has not changed: whether it happened is not known. Do not do it again: look elsewhere in the app "
     "whether it is done"
@@ -44,7 +46,9 @@ class Judgement(Plain):
     result: Result
     after: Seen
     target: str = ""
-    other: dict[str, object] | None = None
+    shown: dict[str, Json] | None = None
+    """The action as the trajectory may have it, where that is another than the one that was done."""
+    other: dict[str, Json] | None = None
     at: float = 0.0
 
 
@@ -74,7 +78,15 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         after, waited = given.after, 0.0
         while True:
             look = Look(after, load_elements(visit.artifacts, after.elements))
-            result = judge(action, target, before, look, acted.outcome, screen_change=given.options.screen_change)
+            result = judge(
+                action,
+                target,
+                before,
+                look,
+                acted.outcome,
+                screen_change=given.options.screen_change,
+                consequential=acted.consequential,
+            )
             longest = given.options.patience if acted.consequential else LATER_S
             if result.ok is not False or result.cause not in NOTHING_CHANGED or waited >= longest:
                 break
@@ -88,9 +100,12 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         if result.ok is False and result.cause in NOTHING_CHANGED:
             if acted.consequential:
                 result = Result(ok=None, cause="unknown", note=UNTOLD, how=result.how, output=result.output)
-            elif not acted.other_way and (way := another_way(action, target, acted.before.size)) is not None:
+            elif acted.other_way or result.cause == "covered":
+                pass
+            elif (way := another_way(action, target, acted.before.size)) is not None:
                 other = way.model_dump(mode="json")
-        return Judgement(result=result, after=after, target=called(target), other=other, at=at)
+        shown = _masked(acted.action, before, look)
+        return Judgement(result=result, after=after, target=called(target), shown=shown, other=other, at=at)
 
     def apply_output(self, state: PhoneState, output: Judgement) -> PhoneState:
         acted = state.acted
@@ -99,7 +114,7 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
             number=len(state.steps) + 1,
             decision=state.decisions,
             thinking="" if state.other_way else state.thinking,
-            action=acted.action,
+            action=output.shown or acted.action,
             target=output.target,
             consequential=bool(acted.consequential),
             pixels=tuple(tuple(each) for each in acted.outcome.get("pixels") or ()),
@@ -125,6 +140,14 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         if output.result.ok is False or len(state.queue) < 2:
             return state.with_(queue=(), next="ChooseAction")
         return state.with_(queue=state.queue[1:], next="Act")
+
+
+def _masked(action: dict[str, Json], *looks: Look) -> dict[str, Json] | None:
+    """What was typed into a password's field, without the password."""
+    if action["action"] != "type":
+        return None
+    focused = (each for look in looks for each in look.elements or () if "focused" in each.state)
+    return {**action, "text": MASK} if any("password" in each.state for each in focused) else None
 
 
 def _custom(acted: Acted) -> Result:

@@ -37,6 +37,25 @@ class Scripted:
         time.sleep(action.pop("sleep", 0))
         return f"<thinking>step {obs['step_count']}</thinking>", action
 """
+STUBBORN = """
+import asyncio, contextlib, sys, time
+from echelon import driving
+from gateway import Settings
+
+class Progress(contextlib.nullcontext):
+    run_id = None
+
+class Stubborn:
+    holding, progress = True, Progress()
+    async def begin(self, gateway):
+        driving.say("ready")
+        await asyncio.to_thread(time.sleep, 20)
+    def interrupted(self, gateway, asked):
+        return "interrupted"
+
+driving.FREE_S = float(sys.argv[1])
+driving.work_on(Settings.load(), Stubborn(), no_input=True)
+"""
 OPEN = {"action": "open_app", "app": "Settings"}
 DONE = {"action": "FINISH", "reason": "The settings are open."}
 ASK = {"action": "ask_user", "question": "Which one?"}
@@ -192,6 +211,20 @@ def test_interrupted_it_saves_what_it_has_frees_the_phone_and_can_be_resumed(tas
     assert resumed.stdout == "The settings are open.\n"
     assert '✓ open "Settings"' not in resumed.stderr
     assert task.cli("runs", "replay", "last").stdout.startswith("identical: ")
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["by a second interrupt", "by itself, soon"])
+def test_what_holds_the_phone_too_long_is_left_behind(again: bool) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUBBORN, "20" if again else "0.3"], stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.readline() == b"interrupted\n"
+        if again:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=SLOW / 2) == 130
 
 
 def test_runs_show_what_was_done_as_a_table(task: Task) -> None:

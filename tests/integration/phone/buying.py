@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "engine"), str(Path(__file__).parent)]
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 import errand
 from errand import WAITING, Hook, HookedStore, open_question
@@ -21,6 +22,7 @@ from task_lab import BUYING, SHOP, Shopper, gateway_in, quick
 
 import gateway.gateway
 from gateway import Gateway
+from gateway.engine.events import CALL_INTENDED
 from gateway.engine.state import Status
 
 
@@ -82,13 +84,16 @@ async def left(place: Place, home: Path) -> dict[str, Any]:
         task = there.phones.task(row.id)
         replayed = await there.replay(row.id)
         trajectory = json.loads((task.folder / "trajectory.json").read_text())
-        seqs = [event.seq for event in there.runs.store.events(row.id)]
+        events = there.runs.store.events(row.id)
+        seqs = [event.seq for event in events]
+        acts = [each.seq for each in events if each.kind == CALL_INTENDED and each.data["op"] == "device.act"]
     return {
         "status": task.status.value,
         "orders": sum(each["kind"] == "order" for each in place.log()),
         "replay": [len(replayed.differing), replayed.finished],
         "steps": trajectory["total_steps"],
         "pictures": all((task.folder / each["screenshot"]).exists() for each in trajectory["steps"]),
+        "ordering": acts[-1],
         "gapless": seqs == list(range(1, len(seqs) + 1)),
     }
 
@@ -103,4 +108,3 @@ if __name__ == "__main__":
             lambda home: left(where, home),
         )
         print(json.dumps({"kills": plan, **done}), flush=True)
-

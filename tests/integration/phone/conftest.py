@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from phone_lab import LAB, LAB_APP, START_S, OwnAdb, own_adb
+from tasks_of_lab import Tasks
 
 from gateway.phone import devices
 from gateway.phone.bridge import Bridge
@@ -49,3 +51,13 @@ def lab(bridge: Bridge) -> Bridge:
     """The bridge, with the laboratory in front: a page that keeps what is done to it."""
     bridge.start_app(LAB)
     return bridge
+
+
+@pytest.fixture
+async def tasks(phone: PhoneThread, adb: OwnAdb, tmp_path: Path) -> AsyncIterator[Tasks]:
+    """Tasks on that phone, in a home of their own."""
+    devices.connect(adb.server, phone.serial, Deadline(START_S))
+    there = Tasks(tmp_path, phone, adb)
+    async with there.gateway:
+        yield there
+    there.gateway.close()

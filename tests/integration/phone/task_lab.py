@@ -8,15 +8,19 @@ from typing import Any
 from gateway import Gateway, Settings
 from gateway.phone.task.state import TaskOptions
 
-SHOP, SETTINGS, NOTES, MESSAGES = "org.simphone.shop", "com.android.settings", "org.simphone.notes", "org.simphone.messages"
+SHOP, SETTINGS, NOTES, MESSAGES = (
+    "org.simphone.shop",
+    "com.android.settings",
+    "org.simphone.notes",
+    "org.simphone.messages",
+)
 BASKET = [{"id": 1, "product": 12, "name": "Coffee grinder Mola", "variant": "", "price": 5900, "quantity": 1}]
 BUYING = {"signed_in": True, "popup_shown": True, "basket": BASKET, "next_line": 2, "payment_delay_ms": 50}
 
 
 class Follower:
-    """A MAI-UI-style agent: each line of its script is an action, in which `on: TEXT` stands for the place of the element
-    that has this text in it. A line is gone on from once its action was done as far as the next screen tells: where the
-    element of the line is not there, and that of the next one is, the script is further on already."""
+    """A MAI-UI-style agent that does one line of its script after the other: an action, in which `on: TEXT` stands for
+    the place of the element that has this text in it."""
 
     def __init__(self, script: Sequence[dict[str, Any]]) -> None:
         self.script = list(script)
@@ -37,7 +41,7 @@ CARD = {"Card number": "4242424242424242", "Expiry": "12/30", "Security code": "
 
 
 class Shopper:
-    """Buys what is in the basket, deciding by the screen alone: so it goes on wherever a task was interrupted. `by_card`
+    """Buys what is in the basket, deciding by the screen alone: so it goes on wherever it was interrupted. `by_card`
     enters the card first; else it is paid on delivery, in fewer steps."""
 
     def __init__(self, *, by_card: bool = False) -> None:
@@ -66,7 +70,7 @@ class Shopper:
         if there("Go to checkout"):
             return {"action": "tap", "coordinate": place(obs, "Go to checkout")}
         if there("Processing"):
-            return {"action": "wait", "seconds": 0.2}
+            return {"action": "wait", "seconds": 2}
         if not there("Pay on delivery"):
             return {"action": "swipe", "start": [0.5, 0.7], "end": [0.5, 0.2]}
         return self._by_card(obs, elements) if self.by_card else self._on_delivery(obs, elements)

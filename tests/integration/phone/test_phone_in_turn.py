@@ -17,6 +17,8 @@ from gateway.llm.model import ModelRequest
 from gateway.llm.scripted import ScriptedModel
 from gateway.phone import devices
 from gateway.phone.deadline import Deadline
+from gateway.phone.task import beginning
+from gateway.phone.task.beginning import options_of
 from gateway.phone.task.state import PhoneState
 from gateway.phone.tools.navigate import navigate
 from gateway.stream import PhaseStarted, ToolProgressed, TurnEvent
@@ -75,7 +77,9 @@ def deciding() -> Deciding:
 
 
 @pytest.fixture
-def connected(phone: PhoneThread, adb: OwnAdb) -> PhoneThread:
+def connected(phone: PhoneThread, adb: OwnAdb, monkeypatch: pytest.MonkeyPatch) -> PhoneThread:
+    """Without the pauses that people's phones need."""
+    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(step_delay=0.0))
     devices.connect(adb.server, phone.serial, Deadline(30))
     return phone
 

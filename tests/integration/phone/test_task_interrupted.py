@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,23 @@ from simphone.background import PhoneThread
 from simphone.faults import Fault
 
 PARTS = 6
+TAP, ORDER = "input tap *", 3  # of the taps, the one that orders comes after so many
 GOES_ON = 8  # times that a task is resumed or answered
 
 
 @pytest.fixture
 def shop(phone: PhoneThread, adb: OwnAdb) -> PhoneThread:
     """With something in the basket, and connected."""
-    phone.set_app_state(SHOP, phone.app_state(SHOP) | BUYING)
+    again(phone)
     devices.connect(adb.server, phone.serial, Deadline(30))
     return phone
+
+
+def again(phone: PhoneThread, **state: Any) -> None:
+    """As it was delivered, with something in the basket."""
+    phone.faults.clear()
+    phone.reset()
+    phone.set_app_state(SHOP, phone.app_state(SHOP) | BUYING | state)
 
 
 def orders(phone: PhoneThread, kind: str = "order") -> int:
@@ -60,30 +68,60 @@ async def bought(gateway: Gateway, phone: PhoneThread, adb: OwnAdb, **options: A
     return await to_the_end(gateway, phone, task)
 
 
+def test_one_order_is_placed_where_the_link_drops_now_and_then(shop: PhoneThread, adb: OwnAdb, tmp_path: Path) -> None:
+    assert asyncio.run(dropped(shop, adb, tmp_path, 3, 13)) > 4
+
+
+@pytest.mark.slow  # eight minutes: the one above takes some of these calls, the next the one that matters most
 @pytest.mark.parametrize("part", range(PARTS))
 def test_one_order_is_placed_at_whichever_call_the_link_drops(
     shop: PhoneThread, adb: OwnAdb, tmp_path: Path, part: int
 ) -> None:
-    async def sweep() -> Iterator[int]:
-        reached = []
-        async with gateway_in(tmp_path / "home") as gateway:
-            for number in range(part, 400, PARTS):
-                shop.faults.clear()
-                shop.reset()
-                shop.set_app_state(SHOP, shop.app_state(SHOP) | BUYING)
-                shop.faults.add(Fault("link_drop", skip=number))
-                before = len(shop.faults.acted)
-                task = await bought(gateway, shop, adb)
-                acted = shop.faults.acted[before:]
-                assert task.status is Status.COMPLETE, (number, acted, task.error, task.waiting)
-                assert orders(shop) == 1, (number, acted)
-                assert (await gateway.replay(task.run_id)).finished
-                if not acted:
-                    return reached
-                reached.append(number)
-        raise AssertionError("the task has no end")
+    assert asyncio.run(dropped(shop, adb, tmp_path, part, PARTS)) > 9
 
-    assert len(list(asyncio.run(sweep()))) > 3
+
+async def dropped(shop: PhoneThread, adb: OwnAdb, place: Path, first: int, each: int) -> int:
+    """How many of the task's calls were cut off, one in each run."""
+    async with gateway_in(place / "home") as gateway:
+        for number in range(first, 400, each):
+            again(shop)
+            shop.faults.add(Fault("link_drop", skip=number))
+            before = len(shop.faults.acted)
+            task = await bought(gateway, shop, adb)
+            acted = shop.faults.acted[before:]
+            assert task.status is Status.COMPLETE, (number, acted, task.error, task.waiting)
+            assert orders(shop) == 1, (number, acted)
+            assert (await gateway.replay(task.run_id)).finished
+            if not acted:
+                return number // each
+    raise AssertionError("the task has no end")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("link_drop", at=TAP, skip=ORDER),
+        Fault("link_drop", at=TAP, skip=ORDER, bytes=60),
+        Fault("answer_lost", at=TAP, skip=ORDER),
+        Fault("link_down", at=TAP, skip=ORDER, seconds=1.5),
+    ],
+    ids=lambda fault: f"{fault.name}-{fault.bytes}",
+)
+@pytest.mark.parametrize("slow", [50, 10_000])
+def test_an_order_whose_answer_is_lost_is_placed_once(
+    shop: PhoneThread, adb: OwnAdb, tmp_path: Path, fault: Fault, slow: int
+) -> None:
+    """Delivered or not, on a screen that is quick or slow by ten seconds."""
+
+    async def one() -> PhoneTask:
+        again(shop, payment_delay_ms=slow)
+        shop.faults.add(replace(fault))
+        async with gateway_in(tmp_path / "home") as gateway:
+            return await bought(gateway, shop, adb)
+
+    task = asyncio.run(one())
+    assert shop.faults.acted
+    assert (task.status, orders(shop)) == (Status.COMPLETE, 1)
 
 
 def killed(shop: PhoneThread, adb: OwnAdb, home: Path, plans: list[list[tuple[int, str]]]) -> list[dict[str, Any]]:
@@ -94,14 +132,27 @@ def killed(shop: PhoneThread, adb: OwnAdb, home: Path, plans: list[list[tuple[in
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def test_one_order_is_placed_where_the_process_is_killed_while_it_is(
+    shop: PhoneThread, adb: OwnAdb, tmp_path: Path
+) -> None:
+    whole = killed(shop, adb, tmp_path / "whole", [[]])[0]
+    assert (whole["orders"], whole["status"], whole["replay"]) == (1, "complete", [0, True])
+    at = whole["ordering"]  # its intent; the next is its outcome
+    check(killed(shop, adb, tmp_path / "killed", [[(at - 1, "after")], [(at, "after")], [(at + 1, "before")]]))
+
+
+@pytest.mark.slow  # half an hour
 @pytest.mark.parametrize("part", range(PARTS))
 def test_one_order_is_placed_at_whichever_event_the_process_is_killed(
     shop: PhoneThread, adb: OwnAdb, tmp_path: Path, part: int
 ) -> None:
     whole = killed(shop, adb, tmp_path / "whole", [[]])[0]
-    assert whole["orders"] == 1 and whole["status"] == "complete"
     plans = [[(number, "after")] for number in range(part + 1, whole["appends"], PARTS)]
-    for each in killed(shop, adb, tmp_path / "killed", plans):
+    check(killed(shop, adb, tmp_path / "killed", plans))
+
+
+def check(outcomes: list[dict[str, Any]]) -> None:
+    for each in outcomes:
         at = each["kills"]
         assert each["statuses"].count(-signal.SIGKILL) == 1, at
         assert (each["status"], each["orders"]) == ("complete", 1), at

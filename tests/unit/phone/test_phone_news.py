@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gateway.engine.events import NODE_DECIDED, RUN_STARTED, Event
 from gateway.engine.state import RunState
 from gateway.phone.task.news import (
@@ -27,9 +30,9 @@ def step(number: int) -> Step:
     return Step(number=number, decision=number, action={"action": "back"}, result=Result(ok=True))
 
 
-def state(steps: int, device: Device | None = DEVICE) -> RunState:
+def state(steps: int, device: Device | None = DEVICE, **counters: float) -> RunState:
     taken = tuple(step(number) for number in range(1, steps + 1))
-    return RunState("Verify", PhoneState(device=device, steps=taken))
+    return RunState("Verify", PhoneState(device=device, steps=taken, decisions=steps), counters=counters)
 
 
 def test_progress_becomes_events() -> None:
@@ -60,6 +63,31 @@ def test_each_step_is_told_once_and_those_from_before_not_at_all() -> None:
         narrator.moved(RUN, "Verify", state(steps))
     narrator.moved("another", "Verify", state(9))
     assert [each.step.number for each in told if isinstance(each, StepTaken)] == [3, 4, 5]
+
+
+def left(taken: int, took: float, /, **limits: float) -> float | None:
+    """What is told of the last of so many steps."""
+    told: list[PhoneEvent] = []
+    PhoneNarrator(RUN, told.append, taken - 1, limits).moved(RUN, "Verify", state(taken, time_s=took))
+    last = told[-1]
+    assert isinstance(last, StepTaken) and last.max_steps == limits.get("steps")
+    return last.left_s
+
+
+def test_the_time_that_is_left_goes_by_the_mean_step_and_ends_with_the_first_budget() -> None:
+    assert left(4, 20.0) is None
+    assert left(4, 20.0, steps=50) == 230.0
+    assert left(4, 20.0, steps=50, time_s=100) == 80.0
+    assert left(4, 20.0, time_s=1800) == 1780.0
+    assert left(50, 20.0, steps=50) == left(4, 20.0, time_s=10) == 0.0
+
+
+@given(st.integers(1, 60), st.floats(0, 1e4), st.integers(1, 60), st.floats(1, 1e4))
+def test_what_is_left_is_never_below_nothing_nor_above_a_budget(
+    steps: int, took: float, max_steps: int, time_s: float
+) -> None:
+    seconds = left(steps, took, steps=max_steps, time_s=time_s)
+    assert seconds is not None and 0 <= seconds <= max(time_s - took, 0)
 
 
 def test_the_phone_is_told_once_also_where_no_node_says_it_again() -> None:

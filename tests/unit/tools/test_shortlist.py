@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.engine.ports import Effect
-from gateway.tools.registry import Tool, tool
+from gateway.tools.registry import Tool, Touches, tool
 from gateway.tools.shortlist import OFFERED, USUAL, shortlist
 
 
-def made(name: str, says: str) -> Tool:
+def made(name: str, says: str, *touches: Touches) -> Tool:
     async def run(place: str = "") -> str:
         return place
 
     run.__doc__ = says
-    return tool(name, effect=Effect.READ)(run)
+    return tool(name, effect=Effect.READ, touches=touches)(run)
 
 
 MANY = [
@@ -42,6 +43,28 @@ def test_a_tool_that_is_named_is_offered() -> None:
 
 def test_where_nothing_speaks_for_any_the_usual_ones_are_offered() -> None:
     assert set(USUAL) <= set(shortlist(MANY, "xyzzy"))
+
+
+PHONES = [
+    made("phone.tap", "Tap something on the screen.", Touches.PHONE),
+    made("phone.type", "Type a text.", Touches.PHONE),
+    made("phone.press", "Press a button.", Touches.PHONE),
+    made("phone.open_app", "Open an app.", Touches.PHONE),
+]
+
+
+@pytest.mark.parametrize("text", ["Write an app that can type a text", "Press on with the phone number check"])
+def test_the_phones_tools_take_no_place_where_nobody_speaks_of_a_phone(text: str) -> None:
+    assert shortlist([*MANY, *PHONES], text) == shortlist(MANY, text)
+
+
+@pytest.mark.parametrize("text", ["Type hello on my phone", "Tippe Hallo auf dem Handy", "Open the app on the Android"])
+def test_the_phones_tools_are_offered_where_somebody_does(text: str) -> None:
+    assert any(name.startswith("phone.") for name in shortlist([*MANY, *PHONES], text))
+
+
+def test_where_there_are_no_others_they_are_offered_whatever_is_said() -> None:
+    assert shortlist(PHONES, "go on") == sorted(each.name for each in PHONES)
 
 
 @given(st.text(max_size=60))

@@ -3,14 +3,16 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import PatternError
+from gateway.toolbox import PHONE
 from gateway.tools.discovery import builtin_registry
 from gateway.turn.patterns.check import check_pattern
+from gateway.turn.patterns.cursor import MoveKind
 from gateway.turn.patterns.decision import forced
 from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.library import PatternLibrary, Source
 
 SHIPPED = Path(__file__).parents[4] / "prompts" / "patterns"
-TOOLS = builtin_registry().names()
+TOOLS = builtin_registry(None, *PHONE).names()
 
 
 def written(folder: Path, name: str, *, description: str = "d", steps: str = "1. CALL a.b") -> Path:
@@ -20,7 +22,9 @@ def written(folder: Path, name: str, *, description: str = "d", steps: str = "1.
     return path
 
 
-@pytest.mark.parametrize("name", ["skill_build", "code_modify", "memory_op", "code_create", "research", "generic"])
+@pytest.mark.parametrize(
+    "name", ["skill_build", "code_modify", "memory_op", "code_create", "research", "generic", "phone_navigation"]
+)
 def test_a_shipped_pattern_compiles_and_has_no_problems(name: str) -> None:
     library = PatternLibrary([Source("shipped", SHIPPED)])
     program = library.get(name)
@@ -77,3 +81,12 @@ def test_an_unknown_task_type_gets_the_nearest(tmp_path: Path) -> None:
     written(tmp_path / "user", "research")
     with pytest.raises(PatternError, match="Did you mean research"):
         PatternLibrary([Source("user", tmp_path / "user")]).get("reserch")
+
+
+def test_the_shipped_phone_navigation_gives_up_where_the_task_was_not_done() -> None:
+    program = PatternLibrary([Source("shipped", SHIPPED)]).get("phone_navigation")
+    move, _ = program.moves(program.start(), Scope())
+    assert move.tools == ("phone.navigate",)
+    for ok, end in ((True, MoveKind.DONE), (False, MoveKind.ESCALATE)):
+        after = program.ran(program.take(program.start(), move), ok)
+        assert program.resolve(after, Scope(({"ok": ok, "data": {}},))).end is end

@@ -29,13 +29,14 @@ def shortlist(tools: Sequence[Tool], wanted: str, limit: int = OFFERED) -> list[
     beginning. The phone's tools are offered among others only where the text speaks of a phone: words such as "type",
     "press" and "app" stand in many requests.
     """
+    phones = [each.name for each in tools if Touches.PHONE in each.touches]
     if not PHONE.search(wanted):
-        tools = [each for each in tools if Touches.PHONE not in each.touches] or tools
+        tools, phones = [each for each in tools if each.name not in phones] or tools, []
     if len(tools) <= limit:
         return sorted(tool.name for tool in tools)
     names = [tool.name for tool in tools]
     ranked = [*(name for name in names if _names(wanted, name)), *_matching(tools, wanted)]
-    ranked += [*(name for name in USUAL if name in names), *names]
+    ranked += [*phones, *(name for name in USUAL if name in names), *names]
     return sorted(list(dict.fromkeys(ranked))[:limit])
 
 

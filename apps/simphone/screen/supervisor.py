@@ -1,5 +1,5 @@
 """Starts a browser in a process group of its own and sees to its end: when it exits, or when standard input ends (the
-phone has stopped, or was killed), the whole group and the profile's folder go.
+phone has stopped, or was killed), the whole group, the profile's folder and its temporary files go.
 
 Run as `python -I -S supervisor.py READ_FD WRITE_FD PROFILE PROGRAM ARGUMENT…`: the browser gets the two descriptors as
 3 and 4, as `--remote-debugging-pipe` wants them.
@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 
 def _ended(signum: int, frame: object) -> None:
@@ -28,10 +29,17 @@ def main(reads: int, writes: int, profile: str, command: list[str]) -> int:
         os.dup2(source, wanted)
     for each in {reads, writes, *pair} - {3, 4}:
         os.close(each)
+    temporary = tempfile.mkdtemp(prefix="simphone-browser-")  # short: it puts a socket there
     try:
         with open(os.path.join(profile, "browser.log"), "wb") as log:
             browser = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(3, 4), start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(3, 4),
+                start_new_session=True,
+                env={**os.environ, "TMPDIR": temporary},
             )
         os.close(3)
         os.close(4)
@@ -44,8 +52,9 @@ def main(reads: int, writes: int, profile: str, command: list[str]) -> int:
         return 0
     finally:
         for _ in range(50):  # helpers of the browser may be writing to their last
-            shutil.rmtree(profile, ignore_errors=True)
-            if not os.path.exists(profile):
+            for folder in (profile, temporary):
+                shutil.rmtree(folder, ignore_errors=True)
+            if not os.path.exists(profile) and not os.path.exists(temporary):
                 break
             select.select([], [], [], 0.02)
 

@@ -100,10 +100,9 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         if result.ok is False and result.cause in NOTHING_CHANGED:
             if acted.consequential:
                 result = Result(ok=None, cause="unknown", note=UNTOLD, how=result.how, output=result.output)
-            elif acted.other_way or result.cause == "covered":
-                pass
-            elif (way := another_way(action, target, acted.before.size)) is not None:
-                other = way.model_dump(mode="json")
+            elif not acted.other_way and result.cause != "covered":
+                way = another_way(action, target, acted.before.size)
+                other = None if way is None else way.model_dump(mode="json")
         shown = _masked(acted.action, before, look)
         return Judgement(result=result, after=after, target=called(target), shown=shown, other=other, at=at)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from maiui_double import MaiUiDouble
 from phone_lab import OwnAdb
 from pydantic import BaseModel
-from test_maiui_agent import WIFI
+from task_lab import NOTES
 
 from gateway import Settings
 from gateway.engine.ports import Effect
@@ -55,19 +54,20 @@ def executor(tmp_path: Path, phone: PhoneThread, bridge: Bridge, adb: OwnAdb) ->
     return make
 
 
-def test_a_task_is_carried_out_with_its_steps_told(executor: Making, phone: PhoneThread, tmp_path: Path) -> None:
+def test_a_task_is_carried_out_with_its_steps_told(executor: Making, bridge: Bridge, tmp_path: Path) -> None:
     steps: list[StepProgress] = []
-    agent = MaiUiDouble("http://localhost:8000/v1", "MAI-UI-8B")
-    made = executor(agent, use_accessibility_tree=True, trajectory_dir=tmp_path / "logs", on_step=steps.append)
-    summary = made.run(WIFI)
+    made = executor(
+        Scripted({"action": "open", "text": "Notes"}), trajectory_dir=tmp_path / "logs", on_step=steps.append
+    )
+    summary = made.run("Open the notes")
     assert (summary.success, summary.reason, summary.error) == (True, "success", "")
-    assert phone.phone.system.settings.get("global", "wifi_on") == "0"
-    assert [each.number for each in steps] == [1, 2, 3, 4, 5]
-    assert steps[0].action["action"] == "open_app" and steps[0].thinking == "line open"
+    assert bridge.foreground().package == NOTES
+    assert [each.number for each in steps] == [1, 2]
+    assert steps[0].action == {"action": "open_app", "app": "Notes"} and steps[0].thinking == "thought 1"
     assert steps[-1].max_steps == 50 and steps[-1].remaining_s > steps[-1].elapsed_s
-    assert summary.steps_taken == 5 and summary.duration_s > 0
+    assert summary.steps_taken == 2 and summary.duration_s > 0
     assert summary.trajectory.is_relative_to(tmp_path / "logs")
-    assert json.loads(summary.trajectory.read_text())["task_goal"] == WIFI
+    assert json.loads(summary.trajectory.read_text())["task_goal"] == "Open the notes"
 
 
 def test_its_limit_of_steps_holds(executor: Making) -> None:

@@ -27,6 +27,7 @@ from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
 from gateway.errors import EchelonError, ModelUnavailable, ToolError, UsageError
+from gateway.phone import PHONE
 from gateway.redact import redactor
 from gateway.sessions import check_session, one_at_a_time
 from gateway.stream import Narrator, Notice, OnEvent, TurnEnded, TurnEvent, TurnStarted, streamed
@@ -137,7 +138,7 @@ class Gateway:
             model = self._model
             if model is None:
                 model = self._providers = model_of(self.settings)
-            opened.register(self.phones.type(opened.store, model))
+            opened.register_later(PHONE, lambda: self.phones.type(opened.store, model))
             opened.register(turn_type(self.home, self.toolbox.pinned, model, opened))
             self._opened = opened
         return self._opened

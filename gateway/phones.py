@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
 from gateway.errors import UsageError
+from gateway.phone import PHONE
 from gateway.phone.task.state import Device, PhoneContext, PhoneState, Step, TaskOptions
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from gateway.phone.agents.extensions import Extensions
     from gateway.phone.task.news import OnPhoneEvent
 
-PHONE = "phone"
 OWN_AGENT = "object"  # the name of an agent that a program gave
 
 

@@ -106,7 +106,7 @@ async def _work_on(settings: Settings, work: Work[E], ask: bool, assume_yes: boo
     async with Gateway(settings, assume_yes=assume_yes) as gateway:
         asked: E | None = None
         try:
-            with own_stdout(), Interrupts() as interrupts:
+            with own_stdout(), Interrupts(last=work.holding) as interrupts:
                 with work.progress:
                     ended = await work.begin(gateway)
                 while ended.waiting is not None and ask:
@@ -155,10 +155,11 @@ async def _answered(gateway: Gateway, ended: Ended) -> bool:
 
 class Interrupts:
     """Ctrl-C and SIGTERM: the first cancels the task that entered, so that the run is left resumable; the second ends
-    the process at once."""
+    the process at once, also afterwards where this is the `last` thing that it does."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, last: bool = False) -> None:
         self.seen = False
+        self._last = last
 
     def __enter__(self) -> Interrupts:
         self._task = asyncio.current_task()
@@ -171,6 +172,8 @@ class Interrupts:
     ) -> None:
         for number in SIGNALS:
             asyncio.get_running_loop().remove_signal_handler(number)
+            if self.seen and self._last:
+                signal.signal(number, _end_at_once)
 
     def _signalled(self) -> None:
         if self.seen:
@@ -197,8 +200,6 @@ def _leave(gateway: Gateway, work: Work[E], asked: E | None) -> int:
         say(said)
         end()
     say(said)
-    for number in SIGNALS:
-        signal.signal(number, _end_at_once)
     late = threading.Timer(FREE_S, end)
     late.daemon = True
     late.start()

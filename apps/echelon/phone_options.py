@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GIF = ".gif"
+ALIKE = 0.75  # how much a task resembles a command that was misspelt
 
 simulated = click.option(
     "--simulated", is_flag=True, help="With a simulated phone, which is there as long as this takes."
@@ -42,11 +44,13 @@ class TaskCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, _gif(args))
-        task = ctx.params.get("task")
-        if task in self.beside and "--" not in args:
-            raise click.UsageError(
-                f"{task!r} is a command, whose options come after it; a task of that name comes after --", ctx
+        task = str(ctx.params.get("task"))
+        near = difflib.get_close_matches(task, self.beside, n=1, cutoff=ALIKE)
+        if near and "--" not in args:
+            said = (
+                "is a command, whose options come after it" if task == near[0] else f"looks like the command {near[0]}"
             )
+            raise click.UsageError(f"{task!r} {said}; a task of that name comes after --", ctx)
         return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -153,8 +153,10 @@ def table(found: Iterable[Tool]) -> str:
         "|---|---|---|--:|---|---|---|---|",
     ]
     for tool in found:
-        declared = ("yes" if each else "" for each in (tool.ask, tool.reconcile is not None, tool.undo is not None))
-        cells = (f"`{tool.name}`", _effect(tool), ", ".join(tool.touches), f"{tool.deadline_s:g} s", *declared)
+        asks = "yes" if tool.ask else "some" if tool.asks is not None else ""
+        deadline = f"{tool.deadline_s:g} s" if tool.child is None else ""
+        declared = (asks, *("yes" if each is not None else "" for each in (tool.reconcile, tool.undo)))
+        cells = (f"`{tool.name}`", _effect(tool), ", ".join(tool.touches), deadline, *declared)
         rows.append(f"| {' | '.join(cells)} | {tool.description.replace('|', chr(92) + '|')} |")
     return "\n".join(rows)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,25 @@ class GraphType:
     project: Callable[[RunRow, Any, RunState, ArtifactStore], Projection] | None = None
     let_go: Callable[[str], Awaitable[None]] | None = None
     """Told a run's id when this process works on it no more: what it holds of the outside is given back."""
+
+
+class GraphTypes(Mapping[str, GraphType]):
+    """Kinds of runs by name, each made when it is first asked for: what one is made of is not loaded for the others."""
+
+    def __init__(self) -> None:
+        self._make: dict[str, Callable[[], GraphType]] = {}
+
+    def add(self, name: str, make: Callable[[], GraphType]) -> None:
+        self._make[name] = cache(make)
+
+    def __getitem__(self, name: str) -> GraphType:
+        return self._make[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._make
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._make)
+
+    def __len__(self) -> int:
+        return len(self._make)

@@ -199,10 +199,9 @@ class Visit:
         if verdict is Reconciled.NOT_DONE:
             return None
         if verdict is Reconciled.UNKNOWN:
-            shown = json.dumps(call.shown, ensure_ascii=False)[:500]
             answer = await self.ask(
                 f"doubt:{call.key}:{self._past.begun[call.key]}",
-                f"It is not known whether this happened: {call.op.name} {shown}. Did it happen?",
+                f"It is not known whether this happened: {call.in_words()}. Did it happen?",
                 options=DOUBT_OPTIONS,
             )
             if answer == "no":

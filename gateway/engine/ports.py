@@ -141,6 +141,8 @@ class Operation:
     reconcile: Callable[[Json, Scope], Awaitable[Reconciliation]] | None = None
     spends: tuple[str, ...] = ()
     charge: Callable[[Json], Mapping[str, float]] | None = None
+    in_words: Callable[[Json], str] | None = None
+    """What a call with these arguments does, for a person who is asked whether it happened."""
 
 
 class LinkLost(Exception):

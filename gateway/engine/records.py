@@ -30,6 +30,12 @@ class Call:
     digest: str
     scope: Scope
 
+    def in_words(self) -> str:
+        """For a person."""
+        if self.op.in_words is not None:
+            return self.op.in_words(self.shown)
+        return f"{self.op.name} {json.dumps(self.shown, ensure_ascii=False)[:500]}"
+
     def record(self, attempt: int) -> dict[str, Json]:
         """What each of its events begins with."""
         return {"key": self.key, "op": self.op.name, "attempt": attempt, "digest": self.digest}

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from gateway.engine import budget, events, lease
 from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.events import Event
-from gateway.engine.graph_type import GraphType, Pinned, Projection
+from gateway.engine.graph_type import GraphType, GraphTypes, Pinned, Projection
 from gateway.engine.journal import INLINE, WaitRequested
 from gateway.engine.lease import Lease
 from gateway.engine.log import StoredLog
@@ -49,7 +49,7 @@ class Runs:
     ) -> None:
         self.store = store
         self.artifacts = artifacts
-        self.types: dict[str, GraphType] = {}
+        self.types = GraphTypes()
         self.clock: Clock = clock or SystemClock()
         self.random: Random = random or SystemRandom()
         self.redact = redact
@@ -60,7 +60,11 @@ class Runs:
         self._observers: dict[str, Observer] = {}  # by run: who sees its children, too
 
     def register(self, graph_type: GraphType) -> None:
-        self.types[graph_type.name] = graph_type
+        self.register_later(graph_type.name, lambda: graph_type)
+
+    def register_later(self, name: str, make: Callable[[], GraphType]) -> None:
+        """A kind of run that is made when the first run of it is met."""
+        self.types.add(name, make)
 
     def _type(self, row: RunRow) -> GraphType:
         if row.graph not in self.types:

@@ -116,8 +116,11 @@ class Wait(_Action):
 
 
 class AskUser(_Action):
+    """`takeover` hands the phone to the person, until the answer, for what only they can do."""
+
     action: Literal["ask_user"] = "ask_user"
     question: str
+    takeover: bool = False
 
 
 class McpCall(_Action):

@@ -130,3 +130,15 @@ def test_importing_loads_nothing_heavy(module: str) -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert module in loaded
     assert HEAVY.isdisjoint(loaded)
+
+
+def test_turns_do_not_load_the_graph_of_tasks_on_phones(tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.path[:0] = {[str(ROOT), str(ROOT / 'apps')]}\n"
+        "from pathlib import Path; from gateway import Gateway, Settings\n"
+        f"place, graph = Path({str(tmp_path)!r}), 'gateway.phone.task.graph'\n"
+        "runs = Gateway(Settings.load(environ={'ECHELON_HOME': str(place)}, cwd=place)).runs\n"
+        "print(list(runs.types), graph in sys.modules, runs.types['phone'].name, graph in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split("] ") == ["['phone', 'turn'", "False phone True\n"]

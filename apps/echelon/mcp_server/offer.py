@@ -138,9 +138,9 @@ def hints(tool: Tool) -> types.ToolAnnotations:
         read_only_hint=effect is Effect.READ,
         idempotent_hint=effect in (Effect.READ, Effect.IDEMPOTENT),
         # For an idempotent tool nothing is said: it may replace a file, or only add to a list.
-        destructive_hint={Effect.READ: False, Effect.ONCE: True}.get(effect),
-        # A program may reach whatever the user may.
-        open_world_hint=Touches.NETWORK in tool.touches or Touches.PROGRAMS in tool.touches,
+        destructive_hint={Effect.READ: False, Effect.ONCE: True, Effect.CHILD: True}.get(effect),
+        # A program may reach whatever the user may, and so may a phone.
+        open_world_hint=not {Touches.NETWORK, Touches.PROGRAMS, Touches.PHONE}.isdisjoint(tool.touches),
     )
 
 

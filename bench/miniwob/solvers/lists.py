@@ -43,9 +43,10 @@ def _forward(screen: Screen, receiver: str) -> Moves:
 
 @solves("email-inbox-forward-nl")
 def email_inbox_forward_nl(screen: Screen) -> Moves:
-    senders = [each.text.split(" · ")[0] for each in screen.all("button") if " · " in each.text]
+    (sender,) = screen.asked(r"(?:\bby|\bfrom) ([A-Z]\w+)") if re.search("by [A-Z]|from [A-Z]", screen.task) else (
+        screen.asked(r"(\w+) (?:sent|wants his)")
+    )
     names = re.findall(r"\b[A-Z][a-z]+\b", screen.task)
-    sender = next(each for each in reversed(names) if each in senders)
     receiver = next(each for each in names if each not in (sender, *MAIL_WORDS))
     mail = _mail(screen, sender)
     assert mail is not None

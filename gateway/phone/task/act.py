@@ -80,7 +80,7 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
                 due, refusal = await self._still_there(due, element, visit)
             if refusal is not None:
                 return done.model_copy(update={"result": refusal, "touches": False, "off_app": False, "risk": ""})
-        outcome, retries, ms = await self._do(due, risky, visit)
+        outcome, retries, ms = await self._do(due, risky, target, visit)
         acted = Acted(action=due.action, before=due.seen, outcome=outcome, ms=ms, retries=retries, consequential=risky)
         return done.model_copy(update={"acted": acted})
 
@@ -150,11 +150,12 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
             return replace(due, action=action, seen=now), None
         return replace(due, seen=now), None
 
-    async def _do(self, due: Due, risky: str, visit: Visit) -> tuple[dict[str, Json], int, float]:
+    async def _do(self, due: Due, risky: str, target: str, visit: Visit) -> tuple[dict[str, Json], int, float]:
         """What became of it, how often it was tried again, and how long the phone took, in milliseconds."""
         args = {
             "serial": due.serial,
             "action": due.action,
+            "target": target,
             "seen": due.seen.model_dump(mode="json"),
             "consequential": risky,
         }

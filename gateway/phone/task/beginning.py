@@ -8,7 +8,8 @@ from pathlib import Path
 
 from gateway.engine.ports import Json
 from gateway.errors import ModelUnavailable, UsageError
-from gateway.phone.task.graph import BUILTIN, PHONE
+from gateway.phone import PHONE
+from gateway.phone.task.graph import BUILTIN
 from gateway.phone.task.state import (
     MAX_OFF_APP,
     MAX_RESTARTS,

@@ -11,6 +11,7 @@ from gateway.engine.ports import Model, Operation, Scope
 from gateway.engine.runs import GraphType, Pinned
 from gateway.engine.store import RunRow, Store
 from gateway.llm.model import model_operation
+from gateway.phone import PHONE
 from gateway.phone.agents.agent import Agent
 from gateway.phone.agents.builtin import BuiltinAgent
 from gateway.phone.agents.extensions import Extensions, installed
@@ -31,7 +32,6 @@ from gateway.tools.calling import ToolCaller
 from gateway.tools.operations import context_of, tool_operations
 from gateway.tools.registry import Registry, ToolContext, Touches
 
-PHONE = "phone"
 BUILTIN = "builtin"
 
 

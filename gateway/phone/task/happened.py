@@ -77,8 +77,10 @@ def _field_has(action: Type | Clear, difference: Difference) -> bool | None:
     before, after = difference.before, difference.after
     then = before.field
     now = (again(then, after.shown) if then is not None else None) or after.field
-    if not difference.readable or now is None:
+    if not difference.readable:
         return True if difference.screen else None
+    if now is None:
+        return difference.anything or bool(difference.picture)
     if isinstance(action, Clear):
         return not now.text and "filled" not in now.state
     if then is None:

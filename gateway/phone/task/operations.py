@@ -29,6 +29,7 @@ from gateway.phone.task.provision import provision
 from gateway.phone.task.seeing import observation_of, seen_of
 from gateway.phone.task.state import Device, Seen, load_elements
 from gateway.phone.task.target import target_of
+from gateway.phone.trajectory.words import in_words
 
 if TYPE_CHECKING:
     from gateway.phone.bridge import ActionResult, Bridge
@@ -50,16 +51,17 @@ def device_operations(hand: Hand, extensions: Extensions, patience: float) -> li
         Operation("device.restart", _changing(hand, _restart), Effect.IDEMPOTENT),
         Operation("device.settle", _settle(hand)),
         Operation("device.observe", _observe(hand)),
-        Operation("device.act", acting.run, Effect.ONCE, reconcile=acting.reconcile),
+        Operation("device.act", acting.run, Effect.ONCE, reconcile=acting.reconcile, in_words=_in_words),
     ]
 
 
 async def _await_device(work: Any) -> Any:
-    """What the work gives. A device that the bridge has not got back within its time is not waited for once more."""
+    """What the work gives. A device that the bridge has not got back within its time is not waited for once more; one
+    that was lost in the middle of a change, which may be made again, is."""
     try:
         return await work
     except (DeviceLost, NoDevice) as error:
-        error.retryable = False
+        error.retryable = error.retryable and error.performed is None
         raise
 
 
@@ -224,6 +226,10 @@ class _Acting:
         with suppress(DeviceError):
             await self._hand.use(lambda bridge: bridge.settle(2.0), serial)
         return await _look(self._hand, serial, scope)
+
+
+def _in_words(args: Json) -> str:
+    return f"on the phone, {in_words(args['action'], args['target'])}"
 
 
 def _outcome(done: ActionResult) -> Json:

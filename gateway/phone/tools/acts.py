@@ -20,7 +20,12 @@ from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, T
 DEADLINE_S = 90.0
 FINGER = {"up": ((0.5, 0.7), (0.5, 0.3)), "down": ((0.5, 0.3), (0.5, 0.7))}
 FINGER |= {"left": ((0.8, 0.5), (0.2, 0.5)), "right": ((0.2, 0.5), (0.8, 0.5))}
-BUTTONS = {"back": actions.Back(), "home": actions.Home(), "recent": actions.Recent(), "enter": actions.Enter()}
+BUTTONS: dict[str, DeviceAction] = {
+    "back": actions.Back(),
+    "home": actions.Home(),
+    "recent": actions.Recent(),
+    "enter": actions.Enter(),
+}
 NAMED = 'what is tapped, as the list has it, such as `3 button "Save"`'
 
 
@@ -77,6 +82,11 @@ def _there(name: str, look: Look) -> Element:
     if found is None:
         raise _NotThere(name, look)
     return found
+
+
+def _label(args: Tap | Type, ctx: ToolContext) -> str:
+    """Of the target, without its number: what the configuration's patterns speak of."""
+    return args.element.lstrip("0123456789").strip() or args.element
 
 
 async def _risky(args: BaseModel, ctx: ToolContext) -> bool:
@@ -174,6 +184,7 @@ def _looked_at(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema
     effect=Effect.ONCE,
     deadline_s=DEADLINE_S,
     touches=(Touches.PHONE,),
+    subject=_label,
     asks=_risky,
     narrow=_elements,
     reconcile=_was_done,
@@ -189,6 +200,7 @@ async def tap(args: Tap, ctx: ToolContext) -> ToolResult:
     effect=Effect.ONCE,
     deadline_s=DEADLINE_S,
     touches=(Touches.PHONE,),
+    subject=_label,
     asks=_risky,
     narrow=_fields,
     reconcile=_was_done,

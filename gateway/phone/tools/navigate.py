@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from gateway.engine.ports import Json
 from gateway.engine.state import Status
 from gateway.errors import UserCancelled
+from gateway.phone import PHONE
 from gateway.phone.task.state import PhoneState, Step
 from gateway.phone.trajectory.projection import DOCUMENT
 from gateway.phone.trajectory.table import in_a_word
@@ -96,7 +97,6 @@ async def navigate(args: Errand, ctx: ToolContext, caller: Caller) -> ChildRun:
     """Do a whole task on the phone, with its apps or settings: an agent of its own finds the way."""
     from gateway.phone.agents.builtin import collect
     from gateway.phone.task.beginning import new_task, options_of
-    from gateway.phone.task.graph import PHONE
 
     options = options_of(ctx.settings)
     # What strangers wrote may be what asks for it: then a person is asked before what cannot be taken back.

@@ -17,7 +17,9 @@ import pytest
 from fake_adb import fake_adb
 from phone.phone_lab import START_S, OwnAdb, own_adb
 
+from echelon.cli import start
 from echelon.output.shapes import json_schema
+from echelon.phone import phone
 from gateway.phone import devices
 from gateway.phone.deadline import Deadline
 from simphone.background import PhoneThread
@@ -190,11 +192,10 @@ def test_on_a_terminal_the_question_is_asked_in_place(task: Task) -> None:
     os.close(ours)
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_it_saves_what_it_has_frees_the_phone_and_can_be_resumed(task: Task, sign: signal.Signals) -> None:
+def test_interrupted_it_saves_what_it_has_frees_the_phone_and_can_be_resumed(task: Task) -> None:
     process = task.cli.start("phone", "Open the settings", *task.script(OPEN, {**DONE, "sleep": 2.0}))
     seen = read_lines(process, '✓ open "Settings"')
-    os.killpg(process.pid, sign)
+    os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=SLOW)
     assert process.returncode == 130, seen + err
     assert out == "" and "Traceback" not in err
@@ -307,9 +308,10 @@ def test_a_task_may_be_called_like_a_command(cli: Cli, monkeypatch: pytest.Monke
         monkeypatch.setenv("ECHELON_DEVICE__ADB_SERVER", server.address)
         for arguments in (("--", "devices"), ("--json", "--", "doctor")):
             assert "no device is connected" in cli("phone", *arguments).stderr
-        mixed = cli("phone", "--json", "devices")
-    assert mixed.returncode == 2
+        mixed, misspelt = cli("phone", "--json", "devices"), cli("phone", "device")
+    assert (mixed.returncode, misspelt.returncode) == (2, 2)
     assert "'devices' is a command" in mixed.stderr
+    assert "'device' looks like the command devices" in misspelt.stderr
 
 
 @pytest.mark.parametrize(
@@ -367,6 +369,26 @@ def test_without_adb_it_is_said_what_to_install(cli: Cli, monkeypatch: pytest.Mo
     ended = cli("phone", "Hi")
     assert ended.returncode == 4
     assert "install" in ended.stderr
+
+
+def test_without_chromium_it_is_said_what_a_simulated_phone_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cli.folder / "model.yaml").write_text("[]")
+    with fake_adb({}) as server, monkeypatch.context() as patch:
+        patch.setenv("ECHELON_DEVICE__ADB_SERVER", server.address)
+        patch.setattr("shutil.which", lambda name: None)
+        ended = cli("phone", "Hi", "--simulated", "--model", "scripted:model.yaml")
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[1:] == [
+        "error: Chromium is not installed: install the package `chromium`",
+        "  apt-get install chromium",
+    ]
+
+
+def test_mai_phone_is_the_same_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert start(["--help"], phone, "mai-phone") == 0
+    assert "Usage: mai-phone [OPTIONS] TASK" in capsys.readouterr().out
+    assert start(["doctor", "--help"], phone, "mai-phone") == 0
+    assert "Usage: mai-phone doctor" in capsys.readouterr().out
 
 
 def test_help_shows_the_task_and_the_commands(cli: Cli) -> None:

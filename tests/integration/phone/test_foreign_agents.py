@@ -183,7 +183,7 @@ async def test_an_unmodified_class_is_asked_until_it_ends(lab: Lab, capsys: pyte
     tap, tool, question, _ = state.data.chosen  # type: ignore[attr-defined]
     assert tap["coordinate"] == [pytest.approx(0.5, abs=0.01), pytest.approx(0.05, abs=0.01)]
     assert tool == {"action": "mcp_call", "tool": "weather.now", "args": {"city": "Zürich"}}
-    assert question == {"action": "ask_user", "question": "Really?"}
+    assert question == {"action": "ask_user", "question": "Really?", "takeover": False}
     assert state.data.thinking[0] == "line click"  # type: ignore[attr-defined]
     assert capsys.readouterr() == ("", ""), "what it prints is its own affair"
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from engine.lab import Lab, Notes, Nothing, Step, calls
 from gateway.engine import events
 from gateway.engine.graph import Graph
+from gateway.engine.graph_type import GraphTypes
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Retry
 from gateway.engine.ports import Effect, Operation, Scope
@@ -288,7 +289,7 @@ async def test_a_run_of_a_graph_that_is_not_known_is_a_usage_error(lab: Make) ->
     here = lab(Step("A", asks()))
     await here.start()
     runs = here.process()
-    runs.types.clear()
+    runs.types = GraphTypes()
     with pytest.raises(UsageError, match="does not know"):
         await runs.resume(here.id)
 

@@ -115,6 +115,7 @@ def test_of_typing_the_field_tells() -> None:
     assert harmless(editor(), editor(), typed) is False
     assert harmless(editor("milk"), editor("milk"), typed) is False
     assert harmless(look(readable=False), look(readable=False), typed) is None
+    assert harmless(settings_list(), settings_list(), typed) is False  # there is no field
     empty, filled = (editor(state=("focused", "password", *more)) for more in ((), ("filled",)))
     assert harmless(empty, filled, typed) is True
     assert harmless(empty, empty, typed) is False

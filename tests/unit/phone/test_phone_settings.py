@@ -16,7 +16,12 @@ def test_care_on_phones_can_be_set(tmp_path: Path) -> None:
     said = "phone: {languages: [de, zh], consequential: ['unlock *'], confirm: true, images: false}"
     (tmp_path / "config.yaml").write_text(said)
     phone = load(tmp_path, tmp_path).phone
-    assert (phone.languages, phone.consequential, phone.confirm, phone.images) == (["de", "zh"], ["unlock *"], True, False)
+    assert (phone.languages, phone.consequential, phone.confirm, phone.images) == (
+        ["de", "zh"],
+        ["unlock *"],
+        True,
+        False,
+    )
     assert load(tmp_path / "none", tmp_path, ECHELON_PHONE__CONFIRM="true").phone.confirm is True
 
 

@@ -32,14 +32,16 @@ class Screen:
     @classmethod
     def of(cls, task: str, elements: tuple[Element, ...], size: tuple[int, int]) -> Screen:
         page = [each for each in elements if each.role == "list" and each.bounds.width == size[0]][:1]
-        return cls(task, tuple(each for each in elements if each not in page and _plain(each.text) != _plain(task)), size)
+        return cls(
+            task, tuple(each for each in elements if each not in page and _plain(each.text) != _plain(task)), size
+        )
 
     def asked(self, pattern: str) -> tuple[str, ...]:
-        """The groups of the pattern in the task."""
+        """The groups of the pattern in the task, without those that do not take part."""
         found = re.search(pattern, self.task)
         if found is None:
             raise Stuck(f"the task is not of the form {pattern!r}: {self.task}")
-        return found.groups()
+        return tuple(each for each in found.groups() if each is not None)
 
     def quoted(self) -> list[str]:
         """What the task has in quotation marks."""

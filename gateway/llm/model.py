@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.engine.ports import Effect, Json, Model, Operation, Scope
+from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Scope
 
 OnDelta = Callable[[str], None]
 """Told each piece of text as it is generated. A call that is tried again starts its text again."""
 
 
 class Message(BaseModel):
-    """One message of a prompt."""
+    """One message of a prompt. `images` are artifacts (sha256) of PNG pictures; on their way to a model, data URLs."""
 
     model_config = ConfigDict(extra="forbid")
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: list[str] = []
 
 
 class ModelRequest(BaseModel):
@@ -87,6 +89,7 @@ def model_operation(model: Model) -> Operation:
     """
 
     async def run(args: Json, scope: Scope) -> Json:
+        args = _with_pictures(args, scope.artifacts)
         if scope.watched and isinstance(model, StreamingModel):
             role = args["role"]
             return await model.stream(args, lambda text: scope.progress("model.delta", {"role": role, "text": text}))
@@ -94,6 +97,21 @@ def model_operation(model: Model) -> Operation:
 
     spends = ("model_calls", "tokens", "cost_usd")
     return Operation("model.complete", run, Effect.READ, spends=spends, charge=charge_of)
+
+
+def _with_pictures(request: Json, artifacts: Artifacts) -> Json:
+    """The request with pictures in place of their hashes, which alone are journaled."""
+    if not any(message.get("images") for message in request["messages"]):
+        return request
+    messages = [
+        {**message, "images": [_data_url(artifacts.get(each)) for each in message.get("images", ())]}
+        for message in request["messages"]
+    ]
+    return {**request, "messages": messages}
+
+
+def _data_url(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def charge_of(response: Json) -> dict[str, float]:
@@ -111,7 +129,13 @@ def charge_of(response: Json) -> dict[str, float]:
 
 def chat_body(request: ModelRequest, model: str, *, schema_in_prompt: bool) -> dict[str, Any]:
     """The request as OpenAI's chat completions have it, for the name that the server knows the model by."""
-    messages: list[dict[str, str]] = [message.model_dump() for message in request.messages]
+    messages: list[dict[str, Any]] = [{"role": each.role, "content": each.content} for each in request.messages]
+    if request.output_schema is not None and schema_in_prompt:
+        messages[-1]["content"] += f"\n\n{_schema_text(request)}"
+    for message, given in zip(messages, request.messages, strict=True):
+        if given.images:
+            pictures = [{"type": "image_url", "image_url": {"url": each}} for each in given.images]
+            message["content"] = [{"type": "text", "text": message["content"]}, *pictures]
     body: dict[str, Any] = {"model": model, "messages": messages}
     if request.max_tokens is not None:
         body["max_tokens"] = request.max_tokens
@@ -119,10 +143,7 @@ def chat_body(request: ModelRequest, model: str, *, schema_in_prompt: bool) -> d
         body["temperature"] = request.temperature
     if request.stop:
         body["stop"] = request.stop
-    if request.output_schema is not None and schema_in_prompt:
-        last = messages[-1]
-        messages[-1] = {**last, "content": f"{last['content']}\n\n{_schema_text(request)}"}
-    elif request.output_schema is not None:
+    if request.output_schema is not None and not schema_in_prompt:
         schema = {"name": request.schema_name, "strict": True, "schema": request.output_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body

@@ -51,6 +51,11 @@ def _litellm() -> Any:
         return litellm
 
 
+def knows_pictures(model: str) -> bool:
+    """Whether litellm's table says that the model takes pictures; False for one that is not in it."""
+    return bool(_litellm().supports_vision(model=model))
+
+
 @lru_cache(maxsize=64)
 def _make_known(model: str) -> None:
     """Tell litellm that a model of one's own server has no price: else it looks for one at every call."""

@@ -23,6 +23,7 @@ from gateway.phone.hierarchy import Hierarchy
 from gateway.phone.link import Link
 from gateway.phone.observation import Observation
 from gateway.phone.reading.focus import Focus
+from gateway.phone.reading.packages import Package
 from gateway.phone.settle import Settled
 from gateway.phone.sight import Sight
 from gateway.phone.status import Display, Power
@@ -229,6 +230,11 @@ class Bridge:
         """Raises AppNotFound."""
         with self._alone("stop app", deadline_s) as deadline:
             self._apps.stop(package, deadline)
+
+    def package(self, name: str, deadline_s: float = READ_S) -> Package | None:
+        """Version and signature of an installed app; None where there is none of that package."""
+        with self._alone("package", deadline_s) as deadline:
+            return self._apps.details(name, deadline)
 
     def install(self, file: Path, package: str = "", deadline_s: float = INSTALL_S) -> Installed:
         """Raises InstallFailed, with the device's reason."""

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import re
 
-from bench.miniwob.screen import CLEAR, Moves, Point, Screen, Stuck, fill, press, scroll, scroll_to, swipe, tap, type_text, wait
+from bench.miniwob.screen import (
+    CLEAR,
+    Moves,
+    Point,
+    Screen,
+    Stuck,
+    fill,
+    press,
+    scroll,
+    scroll_to,
+    tap,
+    type_text,
+    wait,
+)
 from bench.miniwob.solving import ordinal, solves
 from gateway.phone.element import Element
 
@@ -166,16 +179,12 @@ def click_pie(screen: Screen) -> Moves:
 
 @solves("use-colorwheel")
 def use_colorwheel(screen: Screen) -> Moves:
+    from PIL import ImageColor
+
     (name,) = screen.asked("Select (.+) with the color picker")
     field = screen.all("field")[0]
     screen = yield tap(field)
     screen = yield CLEAR
-    screen = yield type_text(COLOURS[name])
+    screen = yield type_text("".join(f"{each:02x}" for each in ImageColor.getrgb(name)))
     screen = yield tap(screen.get("Color:"))  # the colours go, which cover the button
     return (yield from press(screen))
-
-
-COLOURS = {"red": "ff0000", "green": "008000", "blue": "0000ff", "yellow": "ffff00", "white": "ffffff",
-           "black": "000000", "purple": "800080", "orange": "ffa500", "pink": "ffc0cb", "cyan": "00ffff",
-           "grey": "808080", "gray": "808080", "magenta": "ff00ff", "brown": "a52a2a", "lime": "00ff00", "olive": "808000"}
-_ = swipe

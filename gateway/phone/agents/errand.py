@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from gateway.phone.agents.spans import quoted, spans
+from gateway.phone.agents.spans import TIME, quoted, spans
 from gateway.phone.listing import words
 from gateway.phone.task.state import Plain
 
@@ -58,7 +58,9 @@ def errand_of(said: dict[str, Any], task: str) -> Errand:
         if not any(each == thing for thing in things):
             things = [thing for thing in things if thing not in each and each not in thing] + [each]
     goal = said["goal"]
-    if goal in ("switch on", "switch off", "find out"):
+    if goal in ("switch on", "switch off") and (time := TIME.search(task)):
+        goal, things = "write", [time[0]]  # what is to be at a time is made, not switched
+    elif goal in ("switch on", "switch off", "find out"):
         things = []
     elif goal == "get things" and any(NUMBER.fullmatch(each) for each in things):
         goal = "write"  # numbers and times are entered

@@ -1,7 +1,8 @@
 """Agents that others wrote: anything with `predict(instruction, obs) -> (text, action)`, MAI-UI's classes unmodified.
 
 They block, print, hang and raise: each prediction runs in a thread, within a deadline, as the operation
-`agent.predict`; after a failure the agent is made anew, with its history.
+`agent.predict`; after a failure the agent is made anew, with its history. An agent may say of itself, by attributes,
+that it `wants_bytes` in place of a picture, and what its `coordinate_scale` is (999, or "pixels").
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from gateway.tools.registry import in_thread
 
 PREDICT = "agent.predict"
 SAID = 300  # characters of an error
+SHOWN = 2000  # characters of what it printed that are kept for the record
 
 
 class PredictionFailed(EchelonError):
@@ -224,7 +226,7 @@ class _Predictor:
             "thinking": prediction.thinking,
             "text": prediction.text,
             "said": prediction.said,
-            "printed": plain(output.text),
+            "printed": plain(output.text[-SHOWN:]),
             "memory": memory,
         }
 

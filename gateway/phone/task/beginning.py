@@ -10,6 +10,7 @@ from gateway.engine.ports import Json
 from gateway.errors import ModelUnavailable, UsageError
 from gateway.phone import PHONE
 from gateway.phone.task.graph import BUILTIN
+from gateway.phone.task.provision import fingerprint
 from gateway.phone.task.state import (
     MAX_OFF_APP,
     MAX_RESTARTS,
@@ -71,8 +72,12 @@ def new_task(
         raise ModelUnavailable(
             "no model is configured", hint="name one with --model, ECHELON_MODEL or `model:` in echelon.yaml"
         )
-    if options.apk and not Path(options.apk).is_file():
-        raise UsageError(f"there is no file {options.apk}")
+    sha256 = ""
+    if options.apk:
+        file = Path(options.apk).expanduser().absolute()
+        if not file.is_file():
+            raise UsageError(f"there is no file {file}")
+        options, sha256 = options.with_(apk=str(file)), fingerprint(file)
     steps = MAX_STEPS if max_steps is None else max_steps
     context = PhoneContext(
         run_id=run_id,
@@ -84,6 +89,7 @@ def new_task(
         settings=dict(settings),
         assume_yes=assume_yes,
         max_steps=steps,
+        apk_sha256=sha256,
     )
     limits = {
         "steps": steps,

@@ -95,7 +95,8 @@ def _ensure(bridge: Bridge, args: Json) -> Json:
 
 def _provision(hand: Hand) -> Any:
     async def run(args: Json, scope: Scope) -> Json:
-        return await _await_device(hand.act(lambda bridge: provision(bridge, args["apk"]), args["serial"]))
+        given = args["apk"], args["sha256"], args["app"]
+        return await _await_device(hand.act(lambda bridge: provision(bridge, *given), args["serial"]))
 
     return run
 
@@ -141,8 +142,12 @@ def _observe(hand: Hand) -> Any:
 
 
 async def _look(hand: Hand, serial: str | None, scope: Scope) -> Seen:
-    observed = await hand.use(lambda bridge: bridge.observe(), serial)
-    return await asyncio.to_thread(seen_of, observed, scope.artifacts)
+    def look(bridge: Bridge) -> Seen:
+        observed = bridge.observe()
+        types = any(each.editable and "focused" in each.state for each in observed.elements or ())
+        return seen_of(observed, scope.artifacts, keyboard=types and bridge.keyboard_shown())
+
+    return await hand.use(look, serial)
 
 
 class _Acting:

@@ -13,7 +13,7 @@ from gateway.phone.state_id import SYSTEM
 from gateway.phone.task.state import Seen, elements_json, load_elements
 
 
-def seen_of(observed: Observation, artifacts: Artifacts) -> Seen:
+def seen_of(observed: Observation, artifacts: Artifacts, *, keyboard: bool = False) -> Seen:
     """Keeps picture and elements, and names them."""
     png = None if observed.png is None else artifacts.put(observed.png)
     elements = None if observed.elements is None else artifacts.put(elements_json(observed.elements))
@@ -31,6 +31,7 @@ def seen_of(observed: Observation, artifacts: Artifacts) -> Seen:
         secure=observed.secure,
         screen_on=observed.screen_on,
         locked=observed.locked,
+        keyboard=keyboard,
         at=observed.at,
     )
 

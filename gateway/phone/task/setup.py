@@ -19,10 +19,11 @@ class Given:
     options: TaskOptions
     serial: str | None
     package: str = ""
+    apk_sha256: str = ""
 
 
 def given(state: PhoneState, context: PhoneContext) -> Given:
-    return Given(context.options, state.device.serial if state.device else None, state.app)
+    return Given(context.options, state.device.serial if state.device else None, state.app, context.apk_sha256)
 
 
 class EnsureDevice(Node[PhoneState, PhoneContext, Given, Device]):
@@ -62,7 +63,8 @@ class ProvisionApp(Node[PhoneState, PhoneContext, Given, str]):
     async def execute(self, asked: Given, visit: Visit) -> str:
         if not asked.options.apk or asked.package:
             return asked.package
-        done = await visit.call("device.provision", {"serial": asked.serial, "apk": asked.options.apk})
+        file = {"apk": asked.options.apk, "sha256": asked.apk_sha256, "app": asked.options.app}
+        done = await visit.call("device.provision", {"serial": asked.serial, **file})
         return str(done["package"])
 
     def apply_output(self, state: PhoneState, output: str) -> PhoneState:

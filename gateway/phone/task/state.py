@@ -68,7 +68,7 @@ class TaskOptions(Plain):
 
 class PhoneContext(Plain):
     """What does not change during a task. `folder` is where its trajectory goes; `settings` are without secrets;
-    `max_steps` is what the agent is told."""
+    `max_steps` is what the agent is told; `apk_sha256` is of the options' `apk` as it was when the task began."""
 
     run_id: str
     task: str
@@ -79,6 +79,7 @@ class PhoneContext(Plain):
     settings: dict[str, Json]
     assume_yes: bool = False
     max_steps: int = MAX_STEPS
+    apk_sha256: str = ""
 
 
 class Device(Plain):

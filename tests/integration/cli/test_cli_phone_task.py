@@ -204,7 +204,9 @@ def test_interrupted_it_saves_what_it_has_frees_the_phone_and_can_be_resumed(tas
     assert f"interrupted; resume with: echelon runs resume {run['id']}" in err
     saved = json.loads(Path(run["trajectory"]).read_text())
     assert (saved["status"], saved["total_steps"]) == ("stopped", 1)
-    lease = {each["name"]: each for each in json.loads(task.cli("phone", "doctor", "--json").stdout)}["lease"]
+    checked = task.cli("phone", "doctor", "--json")
+    assert checked.returncode == 0, checked.stderr + checked.stdout
+    lease = {each["name"]: each for each in json.loads(checked.stdout)}["lease"]
     assert lease["status"] == "ok"
     task.script(OPEN, DONE)
     resumed = task.cli("runs", "resume", run["id"])

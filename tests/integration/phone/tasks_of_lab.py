@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from phone_lab import OwnAdb
+from phone_lab import LAB, OwnAdb
 from task_lab import Follower, quick
 
 from gateway import Gateway, Settings
@@ -21,6 +21,7 @@ from simphone.background import PhoneThread
 Json = dict[str, Any]
 
 OPEN: Json = {"action": "open_app", "app": "Settings"}
+LABORATORY: Json = {"action": "open_app", "app": LAB}
 INTO_DISPLAY: Json = {"action": "tap", "on": "Display"}
 BACK: Json = {"action": "back"}
 WAIT: Json = {"action": "wait", "seconds": 0}
@@ -39,17 +40,19 @@ class Tasks:
         self.asked = Follower([])
         self.gateway = self.another()
 
-    def another(self, *, tools: Callable[[], Registry] = lambda: Registry([]), **values: Any) -> Gateway:
+    def another(self, registry: Callable[[], Registry] = lambda: Registry([]), **values: Any) -> Gateway:
         """A gateway in the same home, as another process has one."""
         values = {"workspace": str(self.home), **values}
         settings = Settings.load(values, environ={"ECHELON_HOME": str(self.home)}, cwd=self.home)
-        self.gateway = Gateway(settings, registry=tools, clock=self.clock)
+        self.gateway = Gateway(settings, registry=registry, clock=self.clock)
         return self.gateway
 
     def options(self, **more: Any) -> TaskOptions:
         return quick(self.phone.serial, self.adb.server.address, **more)
 
-    async def run(self, script: Sequence[Json] | object, *, limits: Mapping[str, Any] | None = None, **more: Any) -> Ran:
+    async def run(
+        self, script: Sequence[Json] | object, *, limits: Mapping[str, Any] | None = None, **more: Any
+    ) -> Ran:
         """A task, whose agent follows the script unless it is one itself."""
         on_event, extensions = more.pop("on_event", None), more.pop("extensions", None)
         agent = script

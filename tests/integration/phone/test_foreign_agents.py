@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class Choose(Node[Choices, PhoneContext, Choices, Any]):
     """Asks the agent until it finishes."""
 
     name = "Choose"
-    on_failure = OnFailure(Retry(base_delay_ms=0, max_delay_ms=0))
+    on_failure = OnFailure(Retry(base_delay_ms=1, max_delay_ms=1))
     on_success = Route[Choices](
         lambda state: None if ended(state) else "Choose",
         ("Choose", None),
@@ -114,6 +114,18 @@ def picture() -> bytes:
     return data.getvalue()
 
 
+class Clock(ScriptedClock):
+    """Does something before the retry of that number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before_retry: dict[int, Callable[[], None]] = {}
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds)
+        self.before_retry.pop(len(self.slept), lambda: None)()
+
+
 class Lab:
     """One home, in which an agent is asked; `process` is another process in the same home."""
 
@@ -122,6 +134,7 @@ class Lab:
         self.store = Store(home / "echelon.db")
         self.artifacts = ArtifactStore(home / "artifacts")
         self.random = ScriptedRandom()
+        self.clock = Clock()
         self.id = ""
 
     def process(self, spec: object, decisions: int | None = None, **more: Any) -> Runs:
@@ -138,7 +151,7 @@ class Lab:
             settings=settings,
             run_id="r",
         )
-        runs = Runs(self.store, self.artifacts, clock=ScriptedClock(), random=self.random)
+        runs = Runs(self.store, self.artifacts, clock=self.clock, random=self.random)
         runs.register(
             GraphType(
                 "choosing",
@@ -239,10 +252,25 @@ async def test_an_agent_that_hangs_is_left_behind(lab: Lab, capsys: pytest.Captu
 
 
 async def test_an_object_that_hangs_is_waited_for(lab: Lab) -> None:
-    agent = Hanging(SERVER, "m")
-    threading.Timer(0.6, Hanging.let_go.set).start()
+    class Slow(MaiUiDouble):
+        inside, together, asked = 0, 0, 0
+
+        def predict(self, instruction: str, obs: dict[str, Any], **kwargs: Any) -> tuple[str, dict[str, Any]]:
+            self.asked += 1
+            self.inside += 1
+            self.together = max(self.together, self.inside)
+            try:
+                if self.asked == 1:
+                    Hanging.let_go.wait()
+                return super().predict(instruction, obs, **kwargs)
+            finally:
+                self.inside -= 1
+
+    agent = Slow(SERVER, "m")
+    lab.clock.before_retry = {2: Hanging.let_go.set}
     state = await lab.ask(agent, predict_timeout=0.3)
     assert names(state) == DONE
+    assert (agent.together, agent.asked) == (1, 5), "not asked again before it has come back"
 
 
 async def test_three_failures_end_it_with_the_agents_own_words(lab: Lab) -> None:

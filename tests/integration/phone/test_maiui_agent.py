@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from maiui_double import SCRIPTS, Hanging, MaiUiDouble, Raising
+from maiui_double import SCRIPTS
 from phone_lab import OwnAdb
 from task_lab import NOTES, SETTINGS, quick
 
@@ -46,14 +46,10 @@ SCRIPTS |= {
 
 @pytest.fixture
 async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
-    MaiUiDouble.told.clear()
-    Raising.raised = Hanging.hung = 0
-    Hanging.let_go.clear()
     said = {"ECHELON_MODEL": "openai/MAI-UI-8B", "ECHELON_API_BASE": "http://localhost:8000/v1"}
     settings = Settings.load(environ={"ECHELON_HOME": str(tmp_path / "home"), **said}, cwd=tmp_path)
     async with Gateway(settings) as opened:
         yield opened
-    Hanging.let_go.set()
 
 
 @pytest.fixture

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from phone_lab import LAB
 from task_lab import SETTINGS
-from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, OPEN, Tasks
+from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, LABORATORY, OPEN, Tasks
 
 from gateway.phone.task.state import TaskOptions
-
-LABORATORY = {"action": "open_app", "app": "Laboratory"}
 
 
 async def test_execute_tap_action(tasks: Tasks) -> None:

@@ -1,4 +1,4 @@
-"""Specification 000, requirement “Tool Call Routing”: a test by the name of each scenario; and what people can answer."""
+"""Specification 000, requirement “Tool Call Routing”: a test by the name of each scenario; and what people answer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
-from tasks_of_lab import FINISH, Tasks
+from task_lab import SETTINGS
+from tasks_of_lab import FINISH, OPEN, Tasks
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
+from gateway.phone.actions import Home
+from gateway.phone.bridge import Bridge
 from gateway.phone.lease import lease_name
 from gateway.tools.registry import Registry, ToolContext, tool
 
@@ -50,7 +53,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 async def tools(tasks: Tasks) -> AsyncIterator[Tasks]:
-    async with tasks.another(tools=registry):
+    async with tasks.another(registry):
         yield tasks
 
 
@@ -133,7 +136,7 @@ async def test_what_is_wrong_with_a_tool_call_is_told(tools: Tasks, script: dict
 
 
 async def test_a_tool_that_the_configuration_denies_is_not_called(tasks: Tasks) -> None:
-    async with tasks.another(tools=registry, **{"tools": {"deny": ["amap_*"]}}):
+    async with tasks.another(registry, tools={"deny": ["amap_*"]}):
         ran = await tasks.run([SEARCH, FINISH])
     assert ran.ended == ("complete", "success")
     assert ran.begun("tool.amap_search") == 0
@@ -184,10 +187,8 @@ async def test_a_takeover_gives_the_phone_away_and_takes_it_back(tasks: Tasks) -
 
 
 async def test_what_was_done_by_hand_is_seen(tasks: Tasks) -> None:
-    async def settings(phone: object) -> None:
-        await phone.display.key(3)  # type: ignore[attr-defined]
-
-    ran = await tasks.run([{"action": "open_app", "app": "Settings"}, LOGIN, FINISH])
-    tasks.phone.call(settings)
+    ran = await tasks.run([OPEN, LOGIN, FINISH])
+    with Bridge.open(tasks.phone.serial, adb_server=tasks.adb.server.address) as by_hand:
+        by_hand.perform(Home())
     ended = await tasks.answered(ran, "done")
-    assert [each.package == "com.android.settings" for each in ended.task.steps] == [False, True, False]
+    assert [each.package == SETTINGS for each in ended.task.steps] == [False, True, False]

@@ -94,6 +94,20 @@ def test_questions_go_to_the_handler_and_answers_to_the_agent(executor: Making) 
     assert "does not want to answer" in agent.told[2]
 
 
+def test_the_phone_is_handed_over_and_taken_back(executor: Making, bridge: Bridge) -> None:
+    asked: list[str] = []
+
+    def log_in(question: str) -> str:
+        asked.append(question)
+        bridge.start_app("Notes")  # the phone is free meanwhile
+        return "done"
+
+    agent = Scripted({"action": "ask_user", "question": "Log in, please.", "takeover": True})
+    summary = executor(agent, user_prompt_handler=log_in).run("x")
+    assert summary.success and "The phone is yours: Log in, please." in asked[0]
+    assert agent.told[1] == "done"
+
+
 def test_a_handler_that_takes_too_long_is_left_behind(executor: Making) -> None:
     from threading import Event
 

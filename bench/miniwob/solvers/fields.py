@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bench.miniwob.screen import Moves, Screen, Stuck, fill, press, tap, type_text, wait
+from bench.miniwob.screen import BACK, ENTER, Moves, Screen, Stuck, double_tap, drag, fill, press, tap, type_text, wait
 from bench.miniwob.solving import ordinal, solves
 
 
@@ -28,6 +28,7 @@ def enter_password(screen: Screen) -> Moves:
     (password,) = screen.quoted()
     for each in ("password", "verify"):
         screen = yield from fill(screen, screen.named(each), password)
+    screen = yield BACK  # the keyboard goes
     return (yield from press(screen))
 
 
@@ -64,22 +65,22 @@ def simple_arithmetic(screen: Screen) -> Moves:
     return (yield from press(screen))
 
 
-def _result(one: int, sign: str, other: int) -> int:
-    return one + other if sign == "+" else one - other if sign == "-" else one * other
-
-
 @solves("simple-algebra")
 def simple_algebra(screen: Screen) -> Moves:
     (problem,) = screen.matching(r"= -?\d+$")
-    left, right = problem.text.split(" = ")
-    one, sign, other = left.split()
-    value = next(x for x in range(-1000, 1000) if _result(*_numbers(one, x), sign, *_numbers(other, x)) == int(right))
+    one, sign, other, _, right = problem.text.split()
+    known = int(other if one == "x" else one)
+    value = next(
+        x
+        for x in range(-1000, 1000)
+        if _result(x if one == "x" else known, sign, x if other == "x" else known) == int(right)
+    )
     screen = yield from fill(screen, screen.all("field")[0], str(value))
     return (yield from press(screen))
 
 
-def _numbers(term: str, x: int) -> tuple[int]:
-    return (x if term == "x" else int(term),)
+def _result(one: int, sign: str, other: int) -> int:
+    return one + other if sign == "+" else one - other if sign == "-" else one * other
 
 
 @solves("find-word")
@@ -95,21 +96,6 @@ def find_word(screen: Screen) -> Moves:
 def scroll_text(screen: Screen) -> Moves:
     word = re.sub(r"[,.]", "", screen.named("text-area").text.split()[-1])
     screen = yield from fill(screen, screen.named("answer-input"), word)
-    return (yield from press(screen))
-
-
-@solves("copy-paste")
-def copy_paste(screen: Screen) -> Moves:
-    text = screen.named("to-copy").text
-    screen = yield from fill(screen, screen.named("answer-input"), text)
-    return (yield from press(screen))
-
-
-@solves("copy-paste-2")
-def copy_paste_2(screen: Screen) -> Moves:
-    which = ordinal(*screen.asked(r"the (\d)\w\w text area"))
-    text = screen.named(f"text-{which + 1}").text
-    screen = yield from fill(screen, screen.named("answer-input"), text)
     return (yield from press(screen))
 
 
@@ -154,7 +140,8 @@ def use_autocomplete(screen: Screen) -> Moves:
     screen = yield type_text(begins)
     screen = yield wait(1)  # the page asks for suggestions a moment later
     options = [
-        each for each in screen.elements
+        each
+        for each in screen.elements
         if each.role != "field" and each.text.startswith(begins) and each.text.endswith(ends[0] if ends else "")
     ]
     if not options:
@@ -179,3 +166,35 @@ def guess_number(screen: Screen) -> Moves:
             return screen
 
 
+@solves("terminal")
+def terminal(screen: Screen) -> Moves:
+    screen = yield tap(screen.all("button")[0])
+    screen = yield type_text("ls")
+    screen = yield ENTER
+    listed = screen.all("button")[0].text.split(" · ls · ")[1].split(" · ")[0].split()
+    if "no file extension" in screen.task:
+        name = next(each for each in listed if "." not in each)
+    else:
+        (ending,) = screen.asked(r"extension (\.[\w.]+)")
+        name = next(each for each in listed if each.endswith(ending))
+    screen = yield type_text(f"rm {name}")
+    return (yield ENTER)
+
+
+STYLES = {"bold": 1, "italics": 2, "underlined": 3}  # the nameless buttons of the editor; the first is the colour
+MARGIN, LINE, LETTER = 101, 130, 41  # pixels: to the left of the text, to its first line's middle, to the next letter
+
+
+@solves("text-editor")
+def text_editor(screen: Screen) -> Moves:
+    (style,) = screen.asked("style (\\w+) and press")
+    editor = screen.all("field")[0]
+    left, line = editor.bounds.left + MARGIN, editor.bounds.top + LINE
+    if "everything" in screen.task:
+        screen = yield drag(screen.at(left - 20, line - 20), screen.within(editor, 0.98, 0.9))
+    else:
+        (word,) = screen.asked("the text (\\S+) the style")
+        middle = editor.text.index(word) + len(word) / 2
+        screen = yield double_tap(screen.at(left + middle * LETTER, line))
+    screen = yield tap(screen.all("button")[STYLES[style]])
+    return (yield from press(screen))

@@ -364,8 +364,10 @@ class Gateway:
         from gateway.turn.parts import PlainTexts, assemble, collect
         from gateway.turn.state import TurnContext
 
+        if name == "phone":
+            return self.phones.graph()
         if name != TURN:
-            raise UsageError(f"there is no graph {name!r}", hint=f"there is: {TURN}")
+            raise UsageError(f"there is no graph {name!r}", hint=f"there are: {TURN}, phone")
         parts = assemble(PlainTexts(collect(self.folders("prompts"), self.folders("recipes"))), self.toolbox.registry)
         return turn_graph(parts, TurnContext(request="", session="default", workspace="", models={}, settings={}))
 

@@ -19,6 +19,7 @@ from gateway.phone import PHONE
 from gateway.phone.task.state import Device, PhoneContext, PhoneState, Step, TaskOptions
 
 if TYPE_CHECKING:
+    from gateway.engine.graph import Graph
     from gateway.engine.graph_type import GraphType
     from gateway.engine.ports import Model, Observer
     from gateway.gateway import Gateway
@@ -150,6 +151,18 @@ class Phones:
         """Where a task is. Raises RunNotFound, and UsageError for a run of another kind."""
         row = self._row(run_id)
         return self._ended(row, self._gateway.state(row))
+
+    def graph(self) -> Graph:
+        """Its nodes and edges, which are the same for every task."""
+        from gateway.phone.agents.extensions import Extensions
+        from gateway.phone.agents.foreign import ForeignAgent
+        from gateway.phone.task.graph import phone_graph
+        from gateway.tools.registry import Registry
+
+        context = PhoneContext(
+            run_id="", task="", options=TaskOptions(), folder="", workspace="", models={}, settings={}
+        )
+        return phone_graph(ForeignAgent(), context, Registry(), Extensions())
 
     def options(self) -> TaskOptions:
         """Those of the configuration."""

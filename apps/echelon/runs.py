@@ -229,7 +229,7 @@ def replay(settings: Settings, run_id: str, as_json: bool) -> int:
     epilog="""\b
 Examples:
   echelon runs graph
-  echelon runs graph turn > turn.mmd
+  echelon runs graph phone > phone.mmd
   echelon runs graph --json
 """
 )

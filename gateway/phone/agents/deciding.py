@@ -17,7 +17,7 @@ from gateway.phone.agents.spans import spans
 from gateway.phone.element import Element
 from gateway.phone.labels import SEPARATOR
 from gateway.phone.listing import COMMON, listing, words
-from gateway.phone.task.state import Plain
+from gateway.phone.task.state import Plain, Step
 
 ERRAND, MOVE, TEXTS, JUDGEMENT = RECIPES = ("phone_errand", "phone_agent", "phone_texts", "phone_judgement")
 
@@ -191,16 +191,16 @@ class Deciding:
             return self._finish("saved")
         fields = [each for each in self.elements if is_field(each) and "disabled" not in each.state]
         form = [each for each in fields if not is_search(each) and (self._is_ours(each) or NUMERIC.fullmatch(each.text))]
-        if len(form) > 1 and self.here not in self.memory.filled:
-            self._remember(texts=await self._texts(form), filled=(*self.memory.filled, self.here))
+        left = [each for each in errand.things if not past.has_used(each)]
+        typed = past.did("type")
+        suggested = [each for each in errand.things if typed and typed[-1] is past.last and _said(typed[-1]) == each]
+        if len(form) < 2 and (move := self._only_match([*suggested, *left])) is not None:
+            return self._take(move)
+        if form and left and self.here not in self.memory.filled:
+            texts = await self._texts(form) if len(form) > 1 or len(left) > 1 else {label(form[0]): left[0]}
+            self._remember(texts=texts, filled=(*self.memory.filled, self.here))
         if (typing := self._next_text(form)) is not None:
             return typing
-        left = [each for each in errand.things if not past.has_used(each)]
-        if left and (move := self._only_match(left)) is not None:
-            return self._take(move)
-        if len(form) == 1 and len(left) == 1 and not form[0].text:
-            return self._type(form[0], left[0])
-        typed = past.did("type")
         if typed and not left and past.last is not None and not self.memory.closing:
             commits = [each for each in self._moves() if each.kind == "tap" and _commits(each)]
             self._remember(closing=True)
@@ -424,6 +424,10 @@ class Deciding:
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _said(step: Step) -> str:
+    return str(step.action.get("text", ""))
 
 
 def _shares(move: Move, said: set[str]) -> bool:

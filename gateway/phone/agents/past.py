@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.engine.ports import Artifacts
-from gateway.phone.agents.moves import called_name, is_field, shown
+from gateway.phone.agents.moves import called_name, is_field, is_search, shown
 from gateway.phone.element import Element
 from gateway.phone.labels import SEPARATOR
 from gateway.phone.listing import words
@@ -60,12 +60,17 @@ class Past:
 
     def used(self) -> set[str]:
         """The words of what was typed, and of what was tapped that is no field."""
-        typed = [str(each.action.get("text", "")) for each in self.did("type")]
+        typed = [str(each.action.get("text", "")) for each in self.did("type") if not self._searched(each)]
         tapped = [_first(called_name(each.target)) for each in self.did("tap") if not each.target.startswith("field")]
         return {word.lstrip("0") or "0" for text in (*typed, *tapped) for word in words(text)}
 
     def has_used(self, text: str) -> bool:
         return {word.lstrip("0") or "0" for word in words(text)} <= self.used()
+
+    def _searched(self, step: Step) -> bool:
+        """Whether what was typed was only looked for."""
+        before = load_elements(self.artifacts, step.elements) or ()
+        return any("focused" in each.state and is_field(each) and is_search(each) for each in before)
 
     def new(self, number: int) -> list[str]:
         """What the screen said after the step of that index and not before it; nothing where it was another screen."""

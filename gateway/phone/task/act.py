@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway.engine.journal import Visit
-from gateway.engine.nodes import Node, OnFailure, Retry, Route
+from gateway.engine.nodes import Node, OnFailure, Retry
 from gateway.engine.ports import Effect, Json
 from gateway.phone.actions import DEVICE_ACTION
 from gateway.phone.element import Element
@@ -52,7 +52,7 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
     name = "Act"
     spends = ("taps", "off_app_actions")
     on_failure = OnFailure(Retry())
-    on_success = Route[PhoneState](lambda state: state.next, ("WaitIdle", "Verify"))
+    on_success = "WaitIdle"
 
     def __init__(self, words: Words, extensions: Extensions) -> None:
         self._words = words
@@ -92,13 +92,13 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
                 before=state.seen,
                 outcome={"ok": False, "refused": output.result.model_dump(mode="json")},
             )
-            return state.with_(acted=acted, next="WaitIdle")
+            return state.with_(acted=acted)
         risked = (
             (*state.risked, output.risk) if output.risk and output.acted.outcome["ok"] is not False else state.risked
         )
         timings = {**state.timings_ms, "act": output.acted.ms}
         acted = output.acted.model_copy(update={"other_way": state.other_way})
-        return state.with_(acted=acted, risked=risked, timings_ms=timings, next="WaitIdle")
+        return state.with_(acted=acted, risked=risked, timings_ms=timings)
 
     def spent(self, output: Done) -> dict[str, float]:
         return {"taps": 1.0 if output.touches else 0.0, "off_app_actions": 1.0 if output.off_app else 0.0}

@@ -7,6 +7,7 @@ async with Gateway(Settings.load()) as gateway:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +93,7 @@ class Phones:
         Raises EchelonError where it cannot begin; once begun, a task that fails is returned with its `error`.
         Cancelling leaves it resumable.
         """
+        from gateway.llm.vision import sees
         from gateway.phone.agents import loading
         from gateway.phone.agents.builtin import collect
         from gateway.phone.task.beginning import new_task
@@ -104,6 +106,9 @@ class Phones:
         if options.agent not in (BUILTIN, OWN_AGENT):
             loading.find(options.agent)  # raises, before anything is begun
         settings = gateway.settings
+        asked = settings.model_for("phone")
+        if options.agent == BUILTIN and not options.images and settings.phone.images is None and asked:
+            options = options.with_(images=await asyncio.to_thread(sees, asked))
         run_id = runs.random.identifier(runs.clock.now())
         model = settings.model_for("phone")
         root = Path(options.trajectory_dir) if options.trajectory_dir else gateway.home / "trajectories"

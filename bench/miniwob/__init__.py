@@ -1,1 +1,1 @@
-"""MiniWoB's tasks on a simulated phone, over adb: with a scripted oracle for the choice of action, or any other agent."""
+"""MiniWoB's tasks on a simulated phone, over adb: by an oracle, which is scripted, or by any other agent."""

@@ -22,8 +22,7 @@ class Stuck(Exception):
 
 @dataclass(frozen=True)
 class Screen:
-    """`size` in pixels. The element that shows the task itself is left out, and so is the page, which can be scrolled as
-    a whole."""
+    """`size` in pixels. The element that shows the task itself is left out, and so is the page as a whole."""
 
     task: str
     elements: tuple[Element, ...]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.engine.ports import Artifacts, Effect, Json, Model, Operation, Scope
+from gateway.engine.ports import Effect, Json, Model, Operation, Scope
 
 OnDelta = Callable[[str], None]
 """Told each piece of text as it is generated. A call that is tried again starts its text again."""
@@ -89,7 +89,7 @@ def model_operation(model: Model) -> Operation:
     """
 
     async def run(args: Json, scope: Scope) -> Json:
-        args = _with_pictures(args, scope.artifacts)
+        args = _with_pictures(args, scope)
         if scope.watched and isinstance(model, StreamingModel):
             role = args["role"]
             return await model.stream(args, lambda text: scope.progress("model.delta", {"role": role, "text": text}))
@@ -99,12 +99,12 @@ def model_operation(model: Model) -> Operation:
     return Operation("model.complete", run, Effect.READ, spends=spends, charge=charge_of)
 
 
-def _with_pictures(request: Json, artifacts: Artifacts) -> Json:
+def _with_pictures(request: Json, scope: Scope) -> Json:
     """The request with pictures in place of their hashes, which alone are journaled."""
     if not any(message.get("images") for message in request["messages"]):
         return request
     messages = [
-        {**message, "images": [_data_url(artifacts.get(each)) for each in message.get("images", ())]}
+        {**message, "images": [_data_url(scope.artifacts.get(each)) for each in message.get("images", ())]}
         for message in request["messages"]
     ]
     return {**request, "messages": messages}

@@ -6,6 +6,7 @@ from bench.miniwob.screen import Moves, Screen, drag, press
 from bench.miniwob.solving import ordinal, solves
 
 FAR = 60  # pixels by which something is moved
+HANDLE = 55  # pixels from a corner to the middle of what it is taken by
 
 
 @solves("drag-box")
@@ -73,12 +74,8 @@ def highlight_text(screen: Screen) -> Moves:
 
 @solves("resize-textarea")
 def resize_textarea(screen: Screen) -> Moves:
-    """By the right edge, or the lower one: the corner is the browser's own, and makes larger only."""
     way = FAR if "larger" in screen.task else -FAR
     box = screen.all("field")[0].bounds
-    x, y = box.centre
-    if "width" in screen.task:
-        screen = yield drag(screen.at(box.right + 10, y), screen.at(box.right + 10 + way, y))
-    else:
-        screen = yield drag(screen.at(x, box.bottom + 10), screen.at(x, box.bottom + 10 + way))
+    x, y = box.right - HANDLE, box.bottom - HANDLE
+    screen = yield drag(screen.at(x, y), screen.at(x + way, y) if "width" in screen.task else screen.at(x, y + way))
     return (yield from press(screen))

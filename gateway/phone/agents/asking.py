@@ -38,7 +38,9 @@ class Questions:
     ) -> dict[str, Any]:
         """An answer that fits the schema; `documents` by title. Raises Unusable where there is none."""
         declared = self.recipes[recipe]
-        sections = {f"{title.lower()}.md": [Section(title, title, (text,))] for title, text in documents.items() if text}
+        sections = {
+            f"{title.lower()}.md": [Section(title, title, (text,))] for title, text in documents.items() if text
+        }
         packed = packer.pack(declared, fragments=self.prompts, documents=sections, question=question)
         messages = list(packed.messages)
         if self.image is not None:

@@ -39,9 +39,32 @@ COMMITTING = frozenset(
 
 
 DISMISSING = frozenset(
-    ("no thanks", "no thank you", "not now", "later", "maybe later", "skip", "dismiss", "close", "got it", "remind me later",
-     "nein danke", "nicht jetzt", "später", "überspringen", "schließen", "non merci", "plus tard", "fermer", "ahora no",
-     "no gracias", "más tarde", "cerrar", "non ora", "chiudi")
+    (
+        "no thanks",
+        "no thank you",
+        "not now",
+        "later",
+        "maybe later",
+        "skip",
+        "dismiss",
+        "close",
+        "got it",
+        "remind me later",
+        "nein danke",
+        "nicht jetzt",
+        "später",
+        "überspringen",
+        "schließen",
+        "non merci",
+        "plus tard",
+        "fermer",
+        "ahora no",
+        "no gracias",
+        "más tarde",
+        "cerrar",
+        "non ora",
+        "chiudi",
+    )
 )
 
 
@@ -181,7 +204,9 @@ class Deciding:
         answer = await self._judge("Which text is the answer?", [*list(texts)[:ANSWERS], NOT_HERE])
         if answer == NOT_HERE:
             return None
-        return self._do({"action": "answer", "text": answer}, thinking=f"{self.errand.about}: {answer}")
+        found = f"{self.errand.about}: {answer}"
+        finish: dict[str, Json] = {"action": "FINISH", "reason": found, "success": True}
+        return self._do({"action": "answer", "text": answer}, finish, thinking=found)
 
     # texts to be entered and saved
 
@@ -190,7 +215,9 @@ class Deciding:
         if self.memory.closing and not self._stands_in_a_field():
             return self._finish("saved")
         fields = [each for each in self.elements if is_field(each) and "disabled" not in each.state]
-        form = [each for each in fields if not is_search(each) and (self._is_ours(each) or NUMERIC.fullmatch(each.text))]
+        form = [
+            each for each in fields if not is_search(each) and (self._is_ours(each) or NUMERIC.fullmatch(each.text))
+        ]
         left = [each for each in errand.things if not past.has_used(each)]
         typed = past.did("type")
         suggested = [each for each in errand.things if typed and typed[-1] is past.last and _said(typed[-1]) == each]
@@ -254,7 +281,7 @@ class Deciding:
     # things to be chosen, one after the other
 
     async def _get(self) -> Chosen:
-        things = self.errand.things or (self.errand.about or self.moment.task,)
+        things = self.errand.things or (self.errand.about,)
         current = things[min(self.memory.thing, len(things) - 1)]
         past = self.past.since(self.memory.since)
         last = past.last
@@ -265,10 +292,7 @@ class Deciding:
             and self._looks_final(last.target, current)
             and await self._judge(f'Is "{current}" done now?', ["yes", "no"]) == "yes"
         ):
-            self._remember(thing=self.memory.thing + 1, since=len(self.moment.history))
-            if self.memory.thing >= len(things):
-                return self._finish("all done")
-            current, past = things[self.memory.thing], self.past.since(self.memory.since)
+            return await self._next_thing()
         opened = any(core(current) <= set(words(each.target)) for each in past.did("tap"))
         if not opened:
             if (move := self._only_match([current])) is not None:
@@ -279,7 +303,12 @@ class Deciding:
         commits = [each for each in self._moves() if each.kind == "tap" and _commits(each) and _shares(each, asked)]
         if opened and len(commits) == 1:
             return self._take(commits[0])
-        return await self._move(f'"{current}"', text=None if opened else current)
+        return await self._move(f'"{current}"', text=None if opened else current, done=opened)
+
+    async def _next_thing(self) -> Chosen:
+        """The one in work is done."""
+        self._remember(thing=self.memory.thing + 1, since=len(self.moment.history))
+        return self._finish("all done") if self.memory.thing >= len(self.errand.things) else await self._get()
 
     def _looks_final(self, target: str, current: str) -> bool:
         """Whether a tap on it may have been the last one for this thing."""
@@ -361,6 +390,8 @@ class Deciding:
 
     async def _choose(self, offered: Sequence[Move], now: str, text: str | None = None) -> Chosen:
         if not offered:
+            if self.past.did("ask_user"):
+                return self._finish(f"nothing on this screen leads on: {now}", success=False)
             return self._do({"action": "ask_user", "question": f"I do not know how to go on: {now}. What shall I do?"})
         documents = {"Task": f"{self.moment.task}\nNow: {now}", "Done": self.past.lines(), "Screen": self._screen()}
         schema = moves.schema([each.name for each in offered])
@@ -369,12 +400,12 @@ class Deciding:
         if move.kind == "type":
             assert move.element is not None
             text = text or (await self._texts([move.element])).get(label(move.element))
-            if not text:
+            if not text or moves.is_one_of(moves.typing(move.element, text)[0], self.moment.barred):
                 self._remember(passed_over=(*self.memory.passed_over, move.name))
                 return await self._choose([each for each in offered if each is not move], now)
             return self._type(move.element, text)
         if move.kind == "done":
-            return self._finish("done")
+            return await self._next_thing() if self.errand.goal in ("get things", "other") else self._finish("done")
         return self._take(move)
 
     async def _judge(self, question: str, answers: Sequence[str]) -> str:

@@ -16,7 +16,9 @@ MOST_THINGS = 6
 NUMBER = re.compile(r"[+\d][\d\s:./-]*(?:\s*[ap]\.?m\.?)?", re.IGNORECASE)
 
 # Words that name the kind of a thing and not the thing: "dark mode" and "Dark theme" are the same switch.
-KINDS = frozenset("mode theme setting option feature function use enable enabled switch turn toggle the my a an of on off".split())
+KINDS = frozenset(
+    "mode theme setting option feature function use enable enabled switch turn toggle the my a an of on off".split()
+)
 
 
 class Errand(Plain):

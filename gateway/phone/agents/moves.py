@@ -14,7 +14,7 @@ from gateway.phone.element import Bounds, Element
 from gateway.phone.labels import SEPARATOR
 from gateway.phone.listing import ON_OFF, words
 
-Kind = Literal["tap", "type", "enter", "scroll", "hide keyboard", "back", "open", "done", "answer", "ask", "call"]
+Kind = Literal["tap", "type", "enter", "scroll", "hide keyboard", "back", "done"]
 
 NAME, NAMED = 40, 60  # characters of an element's label, and of what a model calls it
 SILENT = {"list", "progress"}  # roles that are there for others
@@ -96,8 +96,12 @@ def moves_of(
         found.append(Move("scroll down", "scroll", swipe(area, size, FAR, NEAR)))
         found.append(Move("scroll up", "scroll", swipe(area, size, NEAR, FAR)))
     found.append(Move("hide keyboard", "hide keyboard", BACK) if keyboard else Move("back", "back", BACK))
-    forbidden = [_plain(each) for each in barred]
-    return _distinct([each for each in found if each.action is None or _plain(each.action) not in forbidden])
+    return _distinct([each for each in found if each.action is None or not is_one_of(each.action, barred)])
+
+
+def is_one_of(action: Mapping[str, Json], actions: Sequence[Mapping[str, Json]]) -> bool:
+    """Whether it is among them, however it is written."""
+    return _plain(action) in [_plain(each) for each in actions]
 
 
 def _distinct(found: Sequence[Move]) -> list[Move]:

@@ -47,9 +47,9 @@ class TaskCommand(click.Command):
         task = str(ctx.params.get("task"))
         near = difflib.get_close_matches(task, self.beside, n=1, cutoff=ALIKE)
         if near and "--" not in args:
-            like = (
-                "is a command, whose options come after it" if near == [task] else f"looks like the command {near[0]}"
-            )
+            like = "is a command, whose options come after it"
+            if near[0] != task:
+                like = f"looks like the command {near[0]}"
             raise click.UsageError(f"{task!r} {like}; a task of that name comes after --", ctx)
         return rest
 

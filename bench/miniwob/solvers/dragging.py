@@ -6,7 +6,7 @@ from bench.miniwob.screen import Moves, Screen, drag, press
 from bench.miniwob.solving import ordinal, solves
 
 FAR = 60  # pixels by which something is moved
-HANDLE = 55  # pixels from a corner to the middle of what it is taken by
+HANDLE = 40  # pixels from a corner to the middle of what it is taken by
 
 
 @solves("drag-box")

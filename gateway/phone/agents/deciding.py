@@ -30,6 +30,7 @@ HOME = "launcher"  # in the package of home screens
 NOTICE = 6  # elements: what has more is no mere notice
 NUMERIC = re.compile(r"[\d\s:./+-]{0,8}")  # what a field has before anything was entered, such as a time
 WORDS = re.compile(r"\S+")
+NUMBERS = re.compile(r"^(\d+) ", re.MULTILINE)  # of the elements in a listing
 
 # What ends an entry, on buttons: in the languages that most phones are set to.
 COMMITTING = frozenset(
@@ -393,7 +394,10 @@ class Deciding:
             if self.past.did("ask_user"):
                 return self._finish(f"nothing on this screen leads on: {now}", success=False)
             return self._do({"action": "ask_user", "question": f"I do not know how to go on: {now}. What shall I do?"})
-        documents = {"Task": f"{self.moment.task}\nNow: {now}", "Done": self.past.lines(), "Screen": self._screen()}
+        screen = self._screen()
+        listed = {int(each) for each in NUMBERS.findall(screen)}
+        offered = [each for each in offered if each.element is None or each.element.number in listed]
+        documents = {"Task": f"{self.moment.task}\nNow: {now}", "Done": self.past.lines(), "Screen": screen}
         schema = moves.schema([each.name for each in offered])
         said = await self.questions.ask(MOVE, documents, self._note(), schema, "PHONE_MOVE")
         move = next(each for each in offered if each.name == said["move"])

@@ -77,12 +77,13 @@ async def test_with_confirm_a_person_is_asked_before_what_has_consequences(
         assert ended.begun("device.act") == 1
 
 
-async def test_without_confirm_what_is_harmless_and_what_is_not_is_done(tasks: Tasks) -> None:
+async def test_what_has_consequences_is_tried_by_no_other_way(tasks: Tasks) -> None:
+    tasks.phone.faults.add(Fault("tap_dropped", at="input tap*"))
     ran = await tasks.run([LABORATORY, PRESS, FINISH], consequential=("Press",), patience=0.2)
-    assert ran.ended == ("complete", "success") and presses(tasks) == 1
+    assert ran.ended == ("complete", "success") and presses(tasks) == 0
     assert (ran.task.steps[1].consequential, ran.results[1]) == (True, (None, "unknown"))
     assert "Do not do it again" in tasks.asked.seen[-1]["note"]
-    assert ran.begun("device.act") == 2, "and by no other way"
+    assert ran.begun("device.act") == 2
 
 
 @pytest.mark.parametrize(("answer", "times"), [("no", 1), ("yes", 2)])
@@ -97,7 +98,7 @@ async def test_a_consequential_act_is_not_repeated_unasked(tasks: Tasks, answer:
 
 async def test_what_is_not_there_any_more_is_not_touched(tasks: Tasks) -> None:
     """A dialog that came while the agent decided."""
-    tasks.phone.faults.add(Fault("popup", at="screencap -p", skip=2, text="Battery low"))
+    tasks.phone.faults.add(Fault("popup", at="*uiautomator*", skip=2, text="Battery low"))
     ran = await tasks.run([LABORATORY, PRESS, FINISH], consequential=("Press",), patience=0.2)
     assert (ran.results[1], presses(tasks)) == ((False, "moved"), 0)
     assert "is not there any more" in tasks.asked.seen[-1]["note"]

@@ -71,10 +71,11 @@ class Darkening:
                 return {"action": "tap", "coordinate": place(obs, button)}
         if tree["package"] not in (SETTINGS, "android"):
             return {"action": "open_app", "app": "Settings"}
-        if (switch := there("Dark theme")) is not None:
+        switch = next((each for each in tree["elements"] if each["resource_id"] == "dark_theme"), None)
+        if switch is not None:
             if "checked" in switch["state"]:
                 return {"action": "FINISH", "reason": "dark"}
-            return {"action": "tap", "coordinate": place(obs, "Dark theme")}
+            return {"action": "tap", "coordinate": place(obs, "dark_theme")}
         if there("Display"):
             return {"action": "tap", "coordinate": place(obs, "Display")}
         return {"action": "back"}
@@ -108,7 +109,7 @@ async def test_a_fault_in_the_middle_of_a_task(tasks: Tasks, name: str) -> None:
     if name in NEW_LINK:
         tasks.phone.faults.add(Fault("link_drop", at=TAP, skip=1))
     tasks.phone.faults.add(Fault(name, **moment))
-    ran = await tasks.run(Darkening(), patience=1.0, limits={"max_steps": 12})
+    ran = await tasks.run(Darkening(), patience=1.0, limits={"max_steps": 12}, app="Settings")
     assert any(each.startswith(name) for each in tasks.phone.faults.acted), "it acted"
     if name in STOPS:
         stop_reason, code = STOPS[name]
@@ -117,8 +118,8 @@ async def test_a_fault_in_the_middle_of_a_task(tasks: Tasks, name: str) -> None:
     else:
         assert ran.ended == ("complete", "success"), (ran.task.error, ran.results)
         assert is_dark(tasks)
-    assert ran.trajectory["total_steps"] == len(ran.task.steps) >= 2
-    assert ran.results[:2] == [(True, ""), (True, "")] and ran.has_pictures()
+    assert ran.trajectory["total_steps"] == len(ran.task.steps) >= 1
+    assert ran.results[0] == (True, "") and ran.has_pictures()
     replayed = await tasks.gateway.replay(ran.task.run_id)
     assert replayed.finished and replayed.differing == []
 
@@ -129,7 +130,7 @@ async def test_a_fault_that_stays_from_the_middle_of_a_task_on(tasks: Tasks, nam
     if name in NEW_LINK:
         tasks.phone.faults.add(Fault("link_drop", at=TAP, skip=1))
     tasks.phone.faults.add(Fault(name, **{**MOMENTS.get(name, {"skip": 2}), "times": 0}))
-    ran = await tasks.run(Darkening(), patience=0.3, limits={"max_steps": 5})
+    ran = await tasks.run(Darkening(), patience=0.3, limits={"max_steps": 5}, app="Settings")
     print("FAULT", name, ran.ended, exit_code(ran.task), ran.results, ran.task.error, ran.task.waiting)
     assert any(each.startswith(name) for each in tasks.phone.faults.acted), "it acted"
     assert ran.trajectory["total_steps"] == len(ran.task.steps) >= 1 and ran.has_pictures()

@@ -12,12 +12,14 @@ import click
 from echelon import options
 from echelon.choosing import with_models
 from echelon.evaluation import report
+from echelon.evaluation.on_phone import ON_PHONE
 from echelon.evaluation.runner import HIERARCHY, Runner
 from echelon.evaluation.series import LOG, evaluate
 from echelon.evaluation.suite import load_suite, wordings
 from echelon.terminal import interactive, put, put_json, say
 from gateway import Settings
 from gateway.errors import UsageError
+from gateway.gateway import ROLES
 
 FOLDER = Path(".echelon/eval")
 
@@ -57,23 +59,25 @@ Examples:
   echelon eval evals/turn.yaml --only memory_op --wording 1
   echelon eval evals/turn.yaml --only code_modify-pager/2 --again
   echelon eval evals/turn.yaml --model openai/NAME --folder /tmp/eval --json
+  echelon eval evals/phone.yaml --only alarm
 
 \b
-Exit codes: 0 all were done, 1 not all, 2 wrong usage or configuration, 5 no model, 130 interrupted.
+Exit codes: 0 all were done, 1 not all, 2 wrong usage or configuration, 4 no adb, 5 no model, 130 interrupted.
 """
 )
 @options_of_a_suite
 def eval(**given: Any) -> int:
-    """Carry out the requests of SUITE, each in a home and a workspace of its own, and judge what they left behind.
+    """Carry out the requests of SUITE, each in a home and a workspace of its own, and judge what they left behind. A
+    task on a phone has a simulated phone of its own.
 
     Each try is told on standard error and kept in FOLDER/tries.jsonl: interrupted, the same command goes on from there.
     The table of all tries goes to standard output.
     """
-    return report_on(HIERARCHY, **given)
+    return report_on(None, **given)
 
 
 def report_on(
-    runner: Runner,
+    runner: Runner | None,
     *,
     suite: Path,
     only: str,
@@ -84,15 +88,18 @@ def report_on(
     settings: Settings,
     as_json: bool,
 ) -> int:
-    """Evaluate, and put the report on standard output; the exit code."""
+    """Evaluate, and put the report on standard output; the exit code. Without a runner the gateway is the one: with
+    turns, or with tasks on a phone, as the suite says."""
     loaded = load_suite(suite)
+    runner = runner or (ON_PHONE if loaded.phone else HIERARCHY)
     chosen = wordings(loaded, only, wording)
     if not chosen:
         ids = ", ".join(each.id for each in loaded.requests)
         raise UsageError("the suite has no such requests or wordings", hint=f"its requests: {ids}")
     loaded.check_corpus()
     folder = folder or FOLDER / loaded.name
-    settings = with_models(settings, assume_yes=assume_yes, no_input=not interactive())
+    roles = ROLES if runner.role in ROLES else (runner.role,)
+    settings = with_models(settings, assume_yes=assume_yes, no_input=not interactive(), roles=roles)
     say(f"{len(chosen)} tries, kept in {folder / LOG}")
     tries = evaluate(loaded, chosen, runner, settings, folder, again=again, told=lambda each: say(report.line(each)))
     if as_json:

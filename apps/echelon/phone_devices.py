@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from echelon.output.phone import DeviceRow
 from gateway.config import Device as Wanted
@@ -16,6 +17,9 @@ from gateway.phone.adb import AdbServer
 from gateway.phone.deadline import Deadline
 from gateway.phone.devices import Device
 from gateway.phone.link import Link
+
+if TYPE_CHECKING:
+    from simphone.background import PhoneThread
 
 LIST_S = 20.0
 ASK_S = 5.0
@@ -79,15 +83,22 @@ def simulated(server: AdbServer, wanted: bool) -> Iterator[str | None]:
     if not wanted:
         yield None
         return
+    with TemporaryDirectory(prefix="simphone-") as folder, own_phone(server, Path(folder)) as phone:
+        yield phone.serial
+
+
+@contextmanager
+def own_phone(server: AdbServer, folder: Path) -> Iterator[PhoneThread]:
+    """A simulated phone that keeps its things in the folder, connected meanwhile. Raises EchelonError."""
     from simphone.background import PhoneThread
     from simphone.phone import PhoneOptions
     from simphone.screen.browser import BrowserMissing
 
     with ExitStack() as running:
-        folder = running.enter_context(TemporaryDirectory(prefix="simphone-"))
         try:
-            phone = running.enter_context(PhoneThread(PhoneOptions(folder=Path(folder))))
+            phone = running.enter_context(PhoneThread(PhoneOptions(folder=folder)))
         except BrowserMissing as error:
             raise EchelonError(str(error), hint="apt-get install chromium") from None
         running.callback(lambda: server.disconnect(phone.serial, Deadline(ASK_S, "disconnecting the simulated phone")))
-        yield devices.connect(server, phone.serial, Deadline(LIST_S, "connecting the simulated phone")).serial
+        devices.connect(server, phone.serial, Deadline(LIST_S, "connecting the simulated phone"))
+        yield phone

@@ -9,19 +9,20 @@ import time
 from pathlib import Path
 
 from echelon.evaluation.judges import Left, judge
+from echelon.evaluation.phone_conditions import Kept
 from echelon.evaluation.runner import Carried, Runner
 from echelon.evaluation.suite import Request, Suite, Wording
 from echelon.evaluation.tries import Try
 from gateway import Settings
 from gateway.config import HOME, PREFIX
-from gateway.errors import ConfigError, EchelonError, ModelUnavailable
+from gateway.errors import AdbMissing, ConfigError, EchelonError, ModelUnavailable
 
 
 def attempt(suite: Suite, wording: Wording, runner: Runner, chosen: Settings, folder: Path) -> Try:
     """Try it in `folder/<runner>/<id>-<wording>`, which is made anew; `chosen` says which models are used.
 
-    Whatever goes wrong is the try's problem, but for what would go wrong in every other, too: ConfigError and
-    ModelUnavailable are raised.
+    Whatever goes wrong is the try's problem, but for what would go wrong in every other, too: ConfigError, AdbMissing
+    and ModelUnavailable are raised.
     """
     request = wording.request
     place = folder.absolute() / runner.name / f"{request.id}-{wording.number}"
@@ -34,18 +35,18 @@ def attempt(suite: Suite, wording: Wording, runner: Runner, chosen: Settings, fo
     began, carried, problem = time.monotonic(), Carried(), ""
     try:
         carried = asyncio.run(runner.carry(settings, wording.turns))
-    except (ConfigError, ModelUnavailable):
+    except (ConfigError, AdbMissing, ModelUnavailable):
         raise
     except EchelonError as error:
         problem = f"{type(error).__name__}: {error}"
     seconds = round(time.monotonic() - began, 1)
-    problem = problem or judge(request.judge, left(suite, request, home, workspace, carried.response))
+    problem = problem or judge(request.judge, left(suite, request, home, workspace, carried.response, carried.phone))
     return Try(
         id=request.id,
         type=request.type,
         wording=wording.number,
         runner=runner.name,
-        model=str(settings.model_for("executor")),
+        model=str(settings.model_for(runner.role)),
         done=not problem,
         problem=problem,
         ended=carried.ended,
@@ -73,8 +74,8 @@ def furnish(home: Path, models: Path, index: Path) -> None:
 
 
 def settings_of(chosen: Settings, suite: Suite, home: Path, workspace: Path) -> Settings:
-    """The chosen models, the time that a turn may take, and whether answers are validated; nothing else that a person
-    has configured: a tool that is denied would be judged, too."""
+    """The chosen models, the time that a turn may take, whether answers are validated, and where adb is; nothing else
+    that a person has configured: a tool that is denied would be judged, too."""
     overrides = {
         "model": chosen.model,
         "models": chosen.models.model_dump(),
@@ -82,7 +83,8 @@ def settings_of(chosen: Settings, suite: Suite, home: Path, workspace: Path) -> 
         "api_key": chosen.api_key,
         "validate": chosen.validation,
         "workspace": str(workspace),
-        "limits": {"max_time_s": chosen.limits.max_time_s},
+        "limits": chosen.limits.model_dump(include={"max_time_s"}, exclude_unset=True),
+        "device": {"adb_server": chosen.device.adb_server},
     }
     if suite.corpus_folder is not None:
         overrides["research"] = {"provider": "corpus", "corpus_dir": str(suite.corpus_folder)}
@@ -102,7 +104,7 @@ async def remember(request: Request, settings: Settings) -> None:
         await memory_save.run(SaveArgs.model_validate({"text": text}), context)
 
 
-def left(suite: Suite, request: Request, home: Path, workspace: Path, response: str) -> Left:
+def left(suite: Suite, request: Request, home: Path, workspace: Path, response: str, phone: Kept | None = None) -> Left:
     """What the judges look at."""
     project, corpus = suite.project_folder(request), suite.corpus_folder
-    return Left(home, workspace, response, suite.folder, project=project, corpus=corpus)
+    return Left(home, workspace, response, suite.folder, project=project, corpus=corpus, phone=phone)

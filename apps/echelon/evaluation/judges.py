@@ -8,20 +8,21 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from echelon.evaluation.phone_conditions import Condition, Kept
 from echelon.evaluation.suite import File, HiddenTests, Judging, Result, Skill, Tests, Words
 from echelon.evaluation.testing import run_tests
 
 
 @dataclass(frozen=True)
 class Left:
-    """What is there after the last turn: the home, the workspace, the response that the user got; and what it is
-    compared with: the project as it was, the corpus, the suite's folder."""
+    """What is there after the last turn: the home, the workspace, the response that the user got, what the phone keeps;
+    and what it is compared with: the project as it was, the corpus, the suite's folder."""
 
     home: Path
     workspace: Path
@@ -29,6 +30,7 @@ class Left:
     folder: Path
     project: Path | None = None
     corpus: Path | None = None
+    phone: Kept | None = None
 
 
 def judge(judging: Judging, left: Left) -> str:
@@ -120,6 +122,12 @@ def _sources(turns: Path, tool: str) -> Iterator[str]:
             yield str(passage["source"])
 
 
+def judge_phone(wanted: Sequence[Condition], left: Left) -> str:
+    if left.phone is None:  # the task could not even be begun
+        return "there was no phone"
+    return "; ".join(problem for each in wanted if (problem := each.problem(left.phone)))
+
+
 def _missing(wanted: Words | None, text: str, where: str) -> str:
     missing = [" / ".join(each) for each in wanted or () if not any(_stands(word, text) for word in each)]
     return f"not in {where}: {', '.join(missing)}" if missing else ""
@@ -139,5 +147,6 @@ JUDGES: dict[str, Callable[[Any, Left], str]] = {
     "response": judge_response,
     "skill": judge_skill,
     "result": judge_result,
+    "phone": judge_phone,
 }
 """By the keys of `Judging`."""

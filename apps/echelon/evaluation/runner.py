@@ -6,7 +6,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from echelon.evaluation.phone_conditions import Kept
 from gateway import Gateway, Settings, Turn
+from gateway.config import Role
 from gateway.errors import ModelUnavailable
 
 USAGE = ("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens")
@@ -14,21 +16,25 @@ USAGE = ("model_calls", "prompt_tokens", "cached_tokens", "completion_tokens")
 
 @dataclass
 class Carried:
-    """What the turns of a session came to: the last response, how each ended, what they took."""
+    """What the turns of a session came to: the last response, how each ended, what they took, and what the phone has
+    kept where they were tasks on one."""
 
     response: str = ""
     ended: list[str] = field(default_factory=list)
     executor_decisions: int = 0
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
+    phone: Kept | None = None
 
 
 @dataclass(frozen=True)
 class Runner:
     """`carry(settings, turns)` leaves its work in the settings' home and workspace, and each tool's result in
-    `turns/…/results/NN-<tool>.json` of the home. It raises ModelUnavailable where there is no model to try with."""
+    `turns/…/results/NN-<tool>.json` of the home. It raises ModelUnavailable where there is no model to try with. `role`
+    is the one whose model is evaluated."""
 
     name: str
     carry: Callable[[Settings, Sequence[str]], Coroutine[Any, Any, Carried]]
+    role: Role = "executor"
 
 
 async def by_gateway(settings: Settings, turns: Sequence[str]) -> Carried:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
+from echelon.evaluation.phone_conditions import Condition
+from echelon.evaluation.strict import Strict, Text
 from gateway.errors import ConfigError
 
 PYTHON_DOCS = Path("/usr/share/doc/python3/html")
@@ -24,7 +26,6 @@ def _alternatives(words: object) -> object:
     return [[each] if isinstance(each, str) else each for each in words] if isinstance(words, list) else words
 
 
-Text = Annotated[str, Field(min_length=1)]
 Turns = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_turns)]
 """One request, or those of one session in order."""
 
@@ -32,12 +33,6 @@ Words = Annotated[
     tuple[Annotated[tuple[Text, ...], Field(min_length=1)], ...], Field(min_length=1), BeforeValidator(_alternatives)
 ]
 """Each entry is a word, or alternatives of which one is enough. Compared without case."""
-
-
-class Strict(BaseModel):
-    """Unknown keys are errors: a misspelt judge would judge nothing."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Tests(Strict):
@@ -74,7 +69,7 @@ class Result(Strict):
 
 
 class Judging(Strict):
-    """What counts; every key that is given has to hold. See `judges.py`."""
+    """What counts; every key that is given has to hold. See `judges.py`, and `phone_conditions.py` for `phone`."""
 
     tests: Tests | None = None
     hidden_tests: HiddenTests | None = None
@@ -84,6 +79,7 @@ class Judging(Strict):
     response: Words | None = None
     skill: Skill | None = None
     result: Result | None = None
+    phone: Annotated[tuple[Condition, ...], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _judges_something(self) -> Judging:
@@ -108,11 +104,13 @@ class Request(Strict):
 
 
 class Suite(Strict):
-    """`corpus`, the folder of documents for research, and `projects` are relative to the suite's file."""
+    """`corpus`, the folder of documents for research, and `projects` are relative to the suite's file. Where `phone`,
+    each request is a task on a simulated phone."""
 
     name: str = Field(pattern=r"^\w[\w.-]*$")
     corpus: Path | None = None
     projects: Path = Path("projects")
+    phone: bool = False
     requests: tuple[Request, ...] = Field(min_length=1)
 
     _folder: Path = PrivateAttr(default=Path())
@@ -208,6 +206,8 @@ def _problems(suite: Suite) -> Iterator[tuple[str, str]]:
             yield f"{key}.judge.tests.unchanged", "only a project has tests to compare with"
         if judging.hidden_tests is not None and not (suite.folder / judging.hidden_tests.folder).is_dir():
             yield f"{key}.judge.hidden_tests.folder", f"there is no folder {suite.folder / judging.hidden_tests.folder}"
+        if judging.phone is not None and not suite.phone:
+            yield f"{key}.judge.phone", "the suite has no phone (`phone: true`)"
         if judging.skill is not None and suite.corpus is None:
             yield f"{key}.judge.skill", "its quotes are compared with the corpus, and the suite has none"
 

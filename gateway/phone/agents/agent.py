@@ -53,7 +53,8 @@ class Moment:
 
 class Chosen(Plain):
     """A decision: actions as data (`gateway.phone.actions`, or a custom one), which are done in order as long as each
-    succeeds. `text` is what the agent said, `pack` the artifact of the prompt, `calls` how many model calls it took. `memory` comes back in the next Moment."""
+    succeeds. `text` is what the agent said, `pack` the artifact of the prompt, `calls` how many model calls it took.
+    `memory` comes back in the next Moment."""
 
     actions: tuple[dict[str, Json], ...]
     thinking: str = ""
@@ -67,4 +68,4 @@ class Agent(Protocol):
     """Chooses; touches the outside through `visit` only."""
 
     async def choose(self, moment: Moment, visit: Visit) -> Chosen:
-        """Raises Unusable where what it said is no action; anything else is a failure of the prediction, tried again."""
+        """Raises Unusable where what it said is no action; anything else is a failed prediction, tried again."""

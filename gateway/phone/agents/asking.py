@@ -69,7 +69,7 @@ class Questions:
 
 
 def read(texts: Mapping[str, str], names: tuple[str, ...]) -> tuple[dict[str, Recipe], dict[str, str]]:
-    """The recipes of those names and every prompt, out of what a run pinned. Raises ConfigError where one is missing."""
+    """The recipes of those names, and every prompt, of what a run pinned. Raises ConfigError where one is missing."""
     found: dict[str, Recipe] = {}
     for name in names:
         path = f"recipes/{name}.yaml"

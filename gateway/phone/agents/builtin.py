@@ -8,12 +8,26 @@ from pathlib import Path
 from gateway import resources
 from gateway.engine.journal import Visit
 from gateway.llm import recipes as recipe_files
-from gateway.phone.agents import asking
+from gateway.phone.agents import asking, errand
 from gateway.phone.agents.agent import Chosen, Moment
 from gateway.phone.agents.asking import Questions
-from gateway.phone.agents.deciding import RECIPES, Deciding
+from gateway.phone.agents.decision import JUDGEMENT, MOVE, TEXTS, Decision, Memory
+from gateway.phone.agents.errand import Errand, Goal
+from gateway.phone.agents.getting import Getting
+from gateway.phone.agents.looking import Answering, Switching
+from gateway.phone.agents.writing import Writing
+from gateway.phone.task.launchers import is_launcher
 
-__all__ = ["BuiltinAgent", "collect"]
+ERRAND = "phone_errand"
+RECIPES = (ERRAND, MOVE, TEXTS, JUDGEMENT)
+KINDS: Mapping[Goal, type[Decision]] = {
+    "switch on": Switching,
+    "switch off": Switching,
+    "find out": Answering,
+    "write": Writing,
+    "get things": Getting,
+    "other": Getting,
+}
 
 
 class BuiltinAgent:
@@ -28,7 +42,17 @@ class BuiltinAgent:
     async def choose(self, moment: Moment, visit: Visit) -> Chosen:
         image = moment.seen.png if self._images and not moment.seen.secure else None
         questions = Questions(self._recipes, self._prompts, self._model, visit, moment.asked, image)
-        return await Deciding(moment, questions).decide()
+        memory = Memory.model_validate(moment.memory or {})
+        read = memory.errand or await _read(moment, questions)
+        return await KINDS[read.goal](moment, questions, memory.with_(errand=read)).decide()
+
+
+async def _read(moment: Moment, questions: Questions) -> Errand:
+    """What the task is about: asked once."""
+    apps = [each for each in moment.apps if not is_launcher(each)]
+    schema = errand.schema(moment.task, apps)
+    documents = {"Task": moment.task, "Apps": ", ".join(apps)}
+    return errand.errand_of(await questions.ask(ERRAND, documents, "", schema, "PHONE_ERRAND"), moment.task)
 
 
 def collect(extra_prompts: Sequence[Path], extra_recipes: Sequence[Path]) -> dict[str, bytes]:

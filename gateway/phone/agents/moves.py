@@ -10,6 +10,7 @@ from typing import Literal
 
 from gateway.engine.ports import Json
 from gateway.phone.actions import ACTION
+from gateway.phone.agents.button_words import SEARCHING
 from gateway.phone.element import Bounds, Element
 from gateway.phone.labels import SEPARATOR
 from gateway.phone.listing import ON_OFF, words
@@ -20,8 +21,6 @@ NAME, NAMED = 40, 60  # characters of an element's label, and of what a model ca
 SILENT = {"list", "progress"}  # roles that are there for others
 SCROLL_MS = 600  # slow enough to move the content and not to fling it
 NEAR, FAR = 0.25, 0.75  # of what scrolls, where the finger goes
-
-SEARCHING = frozenset("search find query filter suche suchen finden recherche rechercher chercher buscar cerca".split())
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def label(element: Element) -> str:
 
 
 def name(element: Element) -> str:
-    """What a model calls it: names come before anything else in a move, for a small model chooses by its first token."""
+    """What a model calls it. A move begins with the name: by its first token a small model has chosen."""
     text = (element.hint or element.text) if element.role == "field" else (element.text or element.resource_id)
     text = (text or element.resource_id).replace('"', "'")
     return text if len(text) <= NAMED else text[: NAMED - 1].rstrip() + "…"
@@ -129,10 +128,9 @@ def typing(field: Element, text: str) -> tuple[dict[str, Json], ...]:
 
 
 def scrolling(elements: Sequence[Element], size: tuple[int, int]) -> Bounds | None:
-    """The largest of what scrolls and is higher than it is narrow."""
+    """The largest of what scrolls, but for rows."""
     areas = [each.bounds for each in elements if "scrollable" in each.state]
-    high = [each for each in areas if each.height * 3 > each.width] or ([] if areas else [])
-    return max(high, key=lambda each: each.area, default=None)
+    return max((each for each in areas if each.height * 3 > each.width), key=lambda each: each.area, default=None)
 
 
 def swipe(area: Bounds, size: tuple[int, int], start: float, end: float) -> dict[str, Json]:

@@ -41,10 +41,10 @@ class Past:
     def did(self, kind: str) -> list[Step]:
         return [each for each in self.steps if each.action.get("action") == kind and each.result.ok is not False]
 
-    def tapped_here(self, state_id: str, *, anyhow: bool) -> set[str]:
-        """The names of what was tapped on such a screen, `anyhow` also where something else stood on it then."""
+    def tapped(self, state_id: str, *, whatever_stood_there: bool = False) -> set[str]:
+        """The names of what was tapped on a screen that was the same, or of the same kind."""
         taps = [each for each in self.steps if each.action.get("action") == "tap"]
-        if anyhow:
+        if whatever_stood_there:
             return {called_name(each.target) for each in taps if structure(each.state_id) == structure(state_id)}
         return {called_name(each.target) for each in taps if each.state_id == state_id}
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from gateway.engine.ports import Effect, Reconciled, Reconciliation
-from gateway.errors import ToolError
+from gateway.engine.ports import Effect, LookFailed, Reconciled, Reconciliation
+from gateway.errors import DeviceError, ToolError
 from gateway.phone import actions
 from gateway.phone.actions import DeviceAction
 from gateway.phone.element import Element
@@ -100,11 +100,16 @@ async def _risky(args: BaseModel, ctx: ToolContext) -> bool:
 
 
 async def _was_done(args: BaseModel, ctx: ToolContext) -> Reconciliation:
-    async with held(ctx) as phone:
-        told = await phone.happened()
-        if told.verdict is not Reconciled.DONE:
-            return told
-        look = await phone.look()
+    """Raises LookFailed where the phone cannot be looked at now."""
+    try:
+        async with held(ctx) as phone:
+            told = await phone.happened()
+            if told.verdict is not Reconciled.DONE:
+                return told
+            look = await phone.look()
+    except DeviceError as error:
+        error.retryable = False
+        raise LookFailed(error) from error
     text = f"Its answer was lost; the screen shows that it happened.\n{described(look)}"
     return Reconciliation(Reconciled.DONE, ToolResult(text=text, data=data_of(look)).model_dump())
 

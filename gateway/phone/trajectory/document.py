@@ -29,7 +29,10 @@ def render(row: RunRow, context: PhoneContext, state: RunState, artifacts: Artif
     facts = _facts(row, context, state, data)
     facts["final_screenshot"] = _picture(artifacts, *(final(state) or ("", None)), embed=embed)
     lines = [f" {to_json(name)}: {to_json(value)},\n" for name, value in facts.items()]
-    steps = ",\n".join(f"  {{\n{_step(each, artifacts, embed)}\n  }}" for each in data.steps)
+    written = (
+        _step(each, artifacts, True) if embed else _kept(each.model_dump_json(), artifacts) for each in data.steps
+    )
+    steps = ",\n".join(f"  {{\n{each}\n  }}" for each in written)
     listed = f"[\n{steps}\n ]" if steps else "[]"
     return "{\n" + "".join(lines) + f' "steps": {listed}\n}}\n'
 
@@ -82,6 +85,11 @@ def _facts(row: RunRow, context: PhoneContext, state: RunState, data: PhoneState
     }
 
 
+@lru_cache(maxsize=512)  # the document is written at every step, and the steps before are as they were
+def _kept(step: str, artifacts: Artifacts) -> str:
+    return _step(Step.model_validate_json(step), artifacts, False)
+
+
 def _step(step: Step, artifacts: Artifacts, embed: bool) -> str:
     facts: dict[str, Json] = {
         "step": step.number,
@@ -101,7 +109,7 @@ def _step(step: Step, artifacts: Artifacts, embed: bool) -> str:
         "retries": step.retries,
         "timestamp": _time(step.timestamp),
     }
-    elements, left_out = _elements(artifacts, step.elements)  # type: ignore[arg-type]
+    elements, left_out = _elements(artifacts, step.elements)
     told = facts | {"elements_left_out": left_out} if left_out else facts
     lines = [f"   {to_json(name)}: {to_json(value)},\n" for name, value in told.items()]
     return "".join(lines) + f'   "elements": {elements}'
@@ -113,7 +121,6 @@ def _picture(artifacts: Artifacts, name: str, sha256: str | None, *, embed: bool
     return base64.b64encode(artifacts.get(sha256)).decode() if embed else name
 
 
-@lru_cache(maxsize=128)  # the document is written after every node, and of a step this is nearly all
 def _elements(artifacts: Artifacts, sha256: str | None) -> tuple[str, int]:
     """A JSON list of objects, which leave out what an element does not have, and how many are not in it. It is null
     where the screen could not be read."""

@@ -16,14 +16,15 @@ EVERY = 10  # steps: how often a document that has its screenshots in it, some m
 
 
 def project(row: RunRow, context: PhoneContext, state: RunState, artifacts: ArtifactStore) -> Projection:
-    """Into the task's folder. With its screenshots embedded, the document is written at every tenth step and whenever
-    the run ends or waits; without, after every node."""
+    """Into the task's folder. The document is written whenever the run ends or waits, and after every node, but not
+    between an act and the step that comes of it; with its screenshots embedded, at every tenth step."""
     folder, data = Path(context.folder), state.data
     assert isinstance(data, PhoneState)
-    if context.options.embed_screenshots:
-        rests = state.status is not Status.RUNNING
-        due = rests or (len(data.steps) % EVERY == 0 and data.acted is None)
-        return Projection(folder, {DOCUMENT: render(row, context, state, artifacts)} if due else {})
+    embedded = context.options.embed_screenshots
+    if state.status is Status.RUNNING and (data.acted is not None or (embedded and len(data.steps) % EVERY)):
+        return Projection(folder)
+    if embedded:
+        return Projection(folder, {DOCUMENT: render(row, context, state, artifacts)})
     pictures = [(screenshot_name(each), each.screenshot) for each in data.steps]
     pictures += [(error_name(each), each.error_screenshot) for each in data.steps]
     shown = {name: sha256 for name, sha256 in pictures if sha256 is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from gateway.phone.deadline import Deadline
 from gateway.phone.task import beginning
 from gateway.phone.task.beginning import options_of
 from gateway.phone.task.state import PhoneState
+from gateway.phone.tools.acts import open_app, screen, tap
 from gateway.phone.tools.navigate import navigate
 from gateway.stream import PhaseStarted, ToolProgressed, TurnEvent
 from gateway.tools.registry import Registry, ToolContext, ToolResult, Touches, tool
@@ -27,6 +29,7 @@ from simphone.background import PhoneThread
 
 REQUEST = "Look up what saves battery on an OLED screen, and switch that on on my phone"
 TASK = "Switch dark theme on"
+QUICK = {"step_delay": 0.0, "patience": 1.0}
 FOUND = "A dark theme saves battery on OLED screens."
 
 
@@ -74,7 +77,7 @@ def deciding() -> Deciding:
 @pytest.fixture
 def connected(phone: PhoneThread, adb: OwnAdb, monkeypatch: pytest.MonkeyPatch) -> PhoneThread:
     """Without the pauses that people's phones need."""
-    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(step_delay=0.0))
+    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(**QUICK))
     devices.connect(adb.server, phone.serial, Deadline(30))
     return phone
 
@@ -84,7 +87,7 @@ def gateway_in(home: Path, phone: PhoneThread, adb: OwnAdb, model: Any, **settin
     device = {"serial": phone.serial, "adb_server": adb.server.address}
     values = {"model": "scripted", "validate": False, "workspace": str(home), "device": device, **settings}
     loaded = Settings.load(values, cwd=home, environ={"ECHELON_HOME": str(home / "home")})
-    return Gateway(loaded, model=model, registry=lambda: Registry([research, navigate]))
+    return Gateway(loaded, model=model, registry=lambda: Registry([research, navigate, screen, open_app, tap]))
 
 
 def is_dark(phone: PhoneThread) -> bool:
@@ -154,6 +157,46 @@ async def test_a_turn_that_is_interrupted_in_the_middle_of_the_task_goes_on_ther
     assert is_dark(connected) and result["ok"]
     assert not {"PLANNER_DECISION", "TOOL_ARGUMENTS", "PHONE_ERRAND"} & set(again.asked)  # nor done again
     assert [each.action["action"] for each in state.steps].count("open_app") == 1
+
+
+def names_in(schema: Any) -> Iterator[str]:
+    """Every choice that a schema leaves."""
+    if isinstance(schema, dict):
+        yield from (each for each in schema.get("enum", ()) if isinstance(each, str))
+        for each in schema.values():
+            yield from names_in(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from names_in(each)
+
+
+async def test_single_acts_are_chosen_among_what_the_last_one_has_shown(
+    connected: PhoneThread, adb: OwnAdb, tmp_path: Path
+) -> None:
+    choices: list[list[str]] = []
+
+    def next_call(schema: dict[str, Any]) -> Json:
+        names = list(names_in(schema))
+        choices.append(names)
+        wanted = next((each for each in names if "Display" in each), None)
+        tool = {"name": "phone.open_app", "args": {"app": "Settings"}}
+        if wanted is not None:
+            tool = {"name": "phone.tap", "args": {"element": wanted}}
+        decision = {"action": "CALL_TOOL", "tool": tool} if len(choices) < 3 else {"action": "DONE"}
+        return {"decision": {**decision, "reasoning": "next"}}
+
+    plan = {"action": "EXECUTE", "task_type": "generic", "goals": ["show the display settings of the phone"]}
+    model = deciding()
+    model.answers |= {"PLANNER_DECISION": {"decision": {**plan, "reasoning": "on the phone"}}}
+    model.answers |= {"EXECUTOR_DECISION": next_call}
+    async with gateway_in(tmp_path / "w", connected, adb, model) as gateway:
+        turn = await gateway.run("Show me the display settings of my phone")
+        assert (turn.status, turn.error) == (Status.COMPLETE, None)
+        opened, tapped = gateway.results(turn)
+        replayed = await gateway.replay(turn.run_id)
+    assert not any("Display" in each for each in choices[0])  # nobody had looked
+    assert opened["ok"] and tapped["ok"] and "Dark theme" in tapped["text"]
+    assert "on the phone: tap" in turn.response and replayed.finished
 
 
 async def test_without_a_phone_the_result_says_what_to_do(adb: OwnAdb, connected: PhoneThread, tmp_path: Path) -> None:

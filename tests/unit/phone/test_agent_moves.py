@@ -26,7 +26,7 @@ screens = st.lists(
         Element,
         number=st.just(0),
         role=st.sampled_from(ROLES),
-        text=st.text("abc \"é🎂·", max_size=80),
+        text=st.text('abc "é🎂·', max_size=80),
         bounds=st.builds(
             lambda x, y, w, h: Bounds(x, y, x + w, y + h),
             st.integers(-50, 1100),
@@ -75,7 +75,9 @@ def test_typing_leaves_just_that_text(screen: tuple[Element, ...], text: str) ->
     for field in (each for each in screen if each.role == "field"):
         done = [ACTION.validate_python(each) for each in typing(field, text)]
         assert done[-1] == Type(text=text)
-        assert ("focused" in field.state) != any(each == Tap(coordinate=Numbered(element=field.number)) for each in done)
+        assert ("focused" in field.state) != any(
+            each == Tap(coordinate=Numbered(element=field.number)) for each in done
+        )
         assert bool(field.text or "filled" in field.state) == (Clear() in done)
 
 
@@ -88,7 +90,14 @@ def test_moves_are_called_by_what_stands_on_them() -> None:
         ("text", "Nothing to tap"),
         ("button", "Buy", (0, 800, 1080, 900), {"state": ("disabled",)}),
     )
-    assert [each.name for each in moves_of(screen, SIZE)] == ["Save", "Search", "press enter", "Open", "Open (2)", "back"]
+    assert [each.name for each in moves_of(screen, SIZE)] == [
+        "Save",
+        "Search",
+        "press enter",
+        "Open",
+        "Open (2)",
+        "back",
+    ]
 
 
 def test_scrolling_stays_inside_of_what_scrolls() -> None:

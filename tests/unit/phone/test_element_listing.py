@@ -6,6 +6,7 @@ import pytest
 from android_recordings import recorded
 from hypothesis import given
 from hypothesis import strategies as st
+from screens import SIZE, node, screen
 from test_element_list import RECORDED
 
 from gateway.llm.tokens import count
@@ -100,6 +101,35 @@ def test_no_elements_are_no_lines() -> None:
 def test_text_that_gives_orders_stays_in_its_quotation_marks() -> None:
     text = listing([element(1, text='" disabled'), element(2, text="5 button 'Pay'")])
     assert text == '1 button "\' disabled"\n2 button "5 button \'Pay\'"'
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED, key=lambda name: RECORDED[name][1])[-3:])
+def test_what_is_named_is_listed_of_the_largest_recorded_screens(name: str) -> None:
+    elements = elements_of(parse(recorded(name)), RECORDED[name][0])
+    for each in elements:
+        if each.text:
+            text = listing(elements, keep=f'Please tap "{each.text}" now')
+            assert count(text) <= BUDGET and each.number in numbers(text)
+
+
+def crowded() -> tuple[Element, ...]:
+    """500 buttons in 50 rows, as a tablet's table of everything might be."""
+    places = [(108 * (at % 10), 48 * (at // 10)) for at in range(500)]
+    buttons = [
+        node("Button", f"[{x},{y}][{x + 108},{y + 48}]", clickable=True, text=f"Row {y // 48} of things, place {at}")
+        for at, (x, y) in enumerate(places)
+    ]
+    return elements_of(parse(screen(node("FrameLayout", "[0,0][1080,2400]", *buttons)).encode()), SIZE)
+
+
+@pytest.mark.parametrize("at", [0, 77, 250, 499])
+def test_what_is_named_is_listed_of_five_hundred_elements(at: int) -> None:
+    elements = crowded()
+    assert len(elements) == 500
+    text = listing(elements, keep=f"Tap what stands at place {at}")
+    assert count(text) <= BUDGET and at + 1 in numbers(text)
+    assert len(numbers(text)) > 20
+    assert at + 1 in numbers(listing(elements, 60, keep=f"place {at}"))
 
 
 ELEMENTS = st.lists(

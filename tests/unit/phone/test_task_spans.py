@@ -24,13 +24,18 @@ def test_what_is_quoted_is_found_whatever_the_marks(task: str, texts: list[str])
 
 @pytest.mark.parametrize(
     ("task", "parts"),
-    [("at 6:30", {"6", "30"}), ("at 5 pm", {"5", "17", "00"}), ("at 12:05 am", {"12", "0", "05"}), ("8.15 Uhr", {"8", "15"})],
+    [
+        ("at 6:30", {"6", "30"}),
+        ("at 5 pm", {"5", "17", "00"}),
+        ("at 12:05 am", {"12", "0", "05"}),
+        ("8.15 Uhr", {"8", "15"}),
+    ],
 )
 def test_a_time_can_be_entered_in_its_parts(task: str, parts: set[str]) -> None:
     assert parts <= set(spans(task))
 
 
-@given(st.text("ab ,.\"!?()🎂é1:", max_size=300))
+@given(st.text('ab ,."!?()🎂é1:', max_size=300))
 def test_spans_are_few_distinct_and_never_empty(task: str) -> None:
     found = spans(task)
     assert len(found) <= MOST and len(set(found)) == len(found) and all(each.strip() for each in found)

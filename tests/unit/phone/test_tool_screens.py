@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import NotNow
+from gateway.engine.artifacts import MemoryArtifacts
+from gateway.engine.ports import LookFailed
+from gateway.errors import NoDevice, NotNow
 from gateway.phone.element import Bounds, Element
 from gateway.phone.task.look import Look
 from gateway.phone.task.state import Seen
+from gateway.phone.tools import acts
 from gateway.phone.tools.acts import open_app, swipe, tap, type_text
 from gateway.phone.tools.screen import data_of, described, find, name_of
 from gateway.tools.registry import Situation, Tool, ToolContext
@@ -103,3 +108,18 @@ def test_nothing_is_touched_before_somebody_has_looked(blind: Tool) -> None:
 def test_apps_are_those_that_there_are_where_they_are_known() -> None:
     assert "enum" not in narrowed(open_app)["properties"]["app"]
     assert narrowed(open_app, result("phone.screen", apps=["Clock"]))["properties"]["app"]["enum"] == ["Clock"]
+
+
+async def test_an_act_in_doubt_waits_for_the_phone_where_it_cannot_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def gone(ctx: ToolContext) -> AsyncIterator[None]:
+        raise NoDevice("no device is connected")
+        yield
+
+    monkeypatch.setattr(acts, "held", gone)
+    assert tap.reconcile is not None
+    with pytest.raises(LookFailed) as failed:
+        await tap.reconcile(tap.parse({"element": "1 x"}), ToolContext(tmp_path, tmp_path, artifacts=MemoryArtifacts()))
+    assert isinstance(failed.value.cause, NoDevice)

@@ -1,0 +1,86 @@
+"""Errands in which texts are entered and saved, or sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gateway.phone.agents import moves
+from gateway.phone.agents.agent import Chosen
+from gateway.phone.agents.decision import Decision, saves
+from gateway.phone.agents.moves import Move, is_field, is_search, label
+from gateway.phone.element import Element
+
+NUMERIC = re.compile(r"[\d\s:./+-]{0,8}")  # what a field has before anything was entered, such as a time
+TRIES = 2  # of the same text
+LEAVINGS = 3  # times back: the first may only close the keyboard
+
+
+class Writing(Decision):
+    """A form is read once, and filled in field by field; then what saves it is tapped. Where nothing does, leaving
+    saves it."""
+
+    async def go_on(self) -> Chosen:
+        if self.memory.saving and not any(is_field(each) and self._is_ours(each) for each in self.elements):
+            return self.finish("saved")
+        form = self._form()
+        left = [each for each in self.errand.things if not self.past.has_used(each)]
+        if len(form) < 2 and (move := self.only_match([*self._suggested(), *left])) is not None:
+            return self.take(move)
+        if form and left and self.here not in self.memory.read:
+            texts = await self.texts(form) if len(form) > 1 or len(left) > 1 else {label(form[0]): left[0]}
+            self.remember(texts=texts, read=(*self.memory.read, self.here))
+        if (typing := self._next_text(form)) is not None:
+            return typing
+        if self.past.did("type") and not left and (saving := await self._save()) is not None:
+            return saving
+        now = "enter " + ", ".join(f'"{each}"' for each in left) if left else "save it"
+        offered = self.moves()
+        if self.past.did("type"):
+            offered.append(Move("done", "done"))
+        return await self.choose(offered, now)
+
+    def makes_sense(self, move: Move) -> bool:
+        """No field in which something stands already."""
+        field = move.element
+        return move.kind != "type" or field is None or not field.text or is_search(field)
+
+    def _form(self) -> list[Element]:
+        """The fields that are to be filled in: what another has written there is left alone."""
+        fields = [each for each in self.elements if is_field(each) and "disabled" not in each.state]
+        return [
+            each for each in fields if not is_search(each) and (NUMERIC.fullmatch(each.text) or self._is_ours(each))
+        ]
+
+    def _is_ours(self, field: Element) -> bool:
+        """Whether what stands in a field was typed in this task."""
+        return field.text in {str(each.action.get("text")) for each in self.past.did("type")}
+
+    def _suggested(self) -> list[str]:
+        """What was typed just now: it may be offered for choice."""
+        last = self.past.last
+        typed = str(last.action.get("text", "")) if last is not None else ""
+        return [each for each in self.errand.things if each == typed]
+
+    def _next_text(self, form: Sequence[Element]) -> Chosen | None:
+        """The next field whose text does not stand there yet."""
+        for field in form:
+            text = (self.memory.texts or {}).get(label(field))
+            if not text or field.text == text or "filled" in field.state:
+                continue
+            if len([each for each in self.past.steps if each.action.get("text") == text]) < TRIES:
+                return self.type(field, text)
+        return None
+
+    async def _save(self) -> Chosen | None:
+        saving = [each for each in self.taps() if saves(each)]
+        steps = self.past.steps
+        typed = max(at for at, each in enumerate(steps) if each.action.get("action") == "type")
+        left = [each for each in steps[typed:] if each.action.get("action") == "back"]
+        if not saving and len(left) < LEAVINGS and not moves.is_one_of(moves.BACK, self.moment.barred):
+            self.remember(saving=True)
+            return self.do(moves.BACK, thinking="leaving saves it")
+        if not saving or self.memory.saving:
+            return None
+        self.remember(saving=True)
+        return self.take(saving[0]) if len(saving) == 1 else await self.choose(saving, "save it")

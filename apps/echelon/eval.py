@@ -12,14 +12,16 @@ import click
 from echelon import options
 from echelon.choosing import with_models
 from echelon.evaluation import report
-from echelon.evaluation.on_phone import ON_PHONE
+from echelon.evaluation.on_phone import BUILTIN, on_phone
 from echelon.evaluation.runner import HIERARCHY, Runner
 from echelon.evaluation.series import LOG, evaluate
 from echelon.evaluation.suite import load_suite, wordings
+from echelon.phone_driving import importable
 from echelon.terminal import interactive, put, put_json, say
 from gateway import Settings
 from gateway.errors import UsageError
 from gateway.gateway import ROLES
+from gateway.phone.agents import loading
 
 FOLDER = Path(".echelon/eval")
 
@@ -66,14 +68,17 @@ Exit codes: 0 all were done, 1 not all, 2 wrong usage or configuration, 4 no adb
 """
 )
 @options_of_a_suite
-def eval(**given: Any) -> int:
+@click.option(
+    "--agent", default=BUILTIN, show_default=True, metavar="A", help="Who decides on phones: package.module:Class."
+)
+def eval(agent: str, **given: Any) -> int:
     """Carry out the requests of SUITE, each in a home and a workspace of its own, and judge what they left behind. A
     task on a phone has a simulated phone of its own.
 
     Each try is told on standard error and kept in FOLDER/tries.jsonl: interrupted, the same command goes on from there.
     The table of all tries goes to standard output.
     """
-    return report_on(None, **given)
+    return report_on(None, agent=agent, **given)
 
 
 def report_on(
@@ -87,19 +92,26 @@ def report_on(
     assume_yes: bool,
     settings: Settings,
     as_json: bool,
+    agent: str = BUILTIN,
 ) -> int:
     """Evaluate, and put the report on standard output; the exit code. Without a runner the gateway is the one: with
     turns, or with tasks on a phone, as the suite says."""
     loaded = load_suite(suite)
-    runner = runner or (ON_PHONE if loaded.phone else HIERARCHY)
+    if agent != BUILTIN and not loaded.phone:
+        raise UsageError("--agent is for suites of tasks on phones (`phone: true`)")
+    if agent != BUILTIN:
+        importable(settings.workspace)
+        loading.find(agent)
+    runner = runner or (on_phone(agent) if loaded.phone else HIERARCHY)
     chosen = wordings(loaded, only, wording)
     if not chosen:
         ids = ", ".join(each.id for each in loaded.requests)
         raise UsageError("the suite has no such requests or wordings", hint=f"its requests: {ids}")
     loaded.check_corpus()
     folder = folder or FOLDER / loaded.name
-    roles = ROLES if runner.role in ROLES else (runner.role,)
-    settings = with_models(settings, assume_yes=assume_yes, no_input=not interactive(), roles=roles)
+    if runner.role is not None:
+        roles = ROLES if runner.role in ROLES else (runner.role,)
+        settings = with_models(settings, assume_yes=assume_yes, no_input=not interactive(), roles=roles)
     say(f"{len(chosen)} tries, kept in {folder / LOG}")
     tries = evaluate(loaded, chosen, runner, settings, folder, again=again, told=lambda each: say(report.line(each)))
     if as_json:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.live import Live
-from rich.spinner import Spinner
+from rich.console import Console
 from rich.text import Text
 
-from echelon.terminal import harmless, messages, one_line
+from echelon.live import LiveProgress
+from echelon.terminal import harmless, one_line
 from gateway.phone.task.news import (
     ActionChosen,
     DeviceFound,
@@ -26,7 +24,6 @@ from gateway.phone.task.news import (
 )
 from gateway.phone.trajectory.words import in_words
 
-REFRESH_PER_S = 4
 SHOWN = 160  # characters of what the agent thinks; with -v five times as many
 MARKS = {True: "✓", False: "✗", None: "?"}
 DOING = {  # what a node does, in words
@@ -43,7 +40,7 @@ DOING = {  # what a node does, in words
 }
 
 
-class PhoneProgress:
+class PhoneProgress(LiveProgress):
     """Is told the events of one task; as a context manager it shows what goes on meanwhile. Where it is `quiet`, only
     what went wrong is said. `clock` is in seconds."""
 
@@ -55,16 +52,10 @@ class PhoneProgress:
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(console, clock, head=7, longest=SHOWN * 5 if verbose else SHOWN)
+        self.animated = self.animated and not quiet
         self.run_id: str | None = None
         self._quiet = quiet
-        self._clock = clock
-        self._console = console or messages()
-        self._animated = self._console.is_terminal and not self._console.is_dumb_terminal and not quiet
-        self._longest = SHOWN * 5 if verbose else SHOWN
-        self._live: Live | None = None
-        self._spinner = Spinner("dots")
-        self._began = clock()
-        self._left: float | None = None
         self._device: DeviceFound | None = None
         self._decision = 0
         self._max_steps = 0
@@ -74,22 +65,6 @@ class PhoneProgress:
         self._doing = "starting"
         self._deltas = 0
         self._counters: Mapping[str, float] = {}
-
-    def __enter__(self) -> PhoneProgress:
-        if self._left is not None:  # a person's time to answer is not the task's
-            self._began += self._clock() - self._left
-        if self._animated:
-            self._live = Live(self, console=self._console, refresh_per_second=REFRESH_PER_S, transient=True)
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._left = self._clock()
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
 
     def __call__(self, event: PhoneEvent) -> None:
         """What the gateway tells."""
@@ -130,7 +105,7 @@ class PhoneProgress:
         self._time_left = "" if ends else f"at most {duration(event.left_s or 0)} left"
         self._last = f"{MARKS[step.result.ok]} {in_words(step.action, step.target)}"
         why = f": {step.result.note}" if step.result.ok is not True and step.result.note else ""
-        left = f" ({self._time_left})" if self._time_left and not self._animated else ""
+        left = f" ({self._time_left})" if self._time_left and not self.animated else ""
         self._say(self._step(), f"{self._last}{why}{left}", wrong=step.result.ok is False)
 
     def _think(self, thinking: str) -> None:
@@ -142,35 +117,20 @@ class PhoneProgress:
         return f"{self._decision}/{self._max_steps}" if self._max_steps else ""
 
     def _say(self, head: str, text: str, *, style: str = "", wrong: bool = False) -> None:
-        """A line that stays."""
-        if self._quiet and not wrong:
-            return
-        longest = max(self._longest, self._console.width - 20 if self._animated else 3 * self._longest)
-        line = Text(f"{self._elapsed():6.1f} s  ", style="dim", no_wrap=True)
-        line.append(f"{head:<7} ", style="bold" if self._animated else "")
-        line.append(one_line(harmless(text), longest), style=style or "none")
-        line.rstrip()
-        self._console.print(line)
+        if wrong or not self._quiet:
+            self.say(head, text, style=style)
 
-    def _elapsed(self) -> float:
-        return self._clock() - self._began
-
-    # what goes on now
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        head = self._spinner.render(console.get_time())
+    def doing(self, spinner: Text) -> list[Text]:
         step = f"step {self._decision} of {self._max_steps}" if self._max_steps else ""
         doing = "the agent's model answers" if self._deltas else self._doing
-        first = Text.assemble(head if isinstance(head, Text) else "", " ", (step, "bold"), "  " if step else "", doing)
+        first = Text.assemble(spinner, " ", (step, "bold"), "  " if step else "", doing)
         second = Text(f"  {' · '.join(part for part in (self._last, *self._figures()) if part)}", style="dim")
-        third = [Text(f"  {one_line(harmless(self._thinking), self._longest)}", style="dim")] if self._thinking else []
-        for each in (first, *third, second):
-            each.truncate(options.max_width, overflow="ellipsis")
-            yield each
+        third = [Text(f"  {one_line(harmless(self._thinking), self.longest)}", style="dim")] if self._thinking else []
+        return [first, *third, second]
 
     def _figures(self) -> list[str]:
         written = int(self._counters.get("completion_tokens", 0)) + self._deltas
-        return [f"{written:,} tokens written" if written else "", f"{self._elapsed():.0f} s", self._time_left]
+        return [f"{written:,} tokens written" if written else "", f"{self.elapsed:.0f} s", self._time_left]
 
 
 def duration(seconds: float) -> str:

@@ -46,7 +46,7 @@ def attempt(suite: Suite, wording: Wording, runner: Runner, chosen: Settings, fo
         type=request.type,
         wording=wording.number,
         runner=runner.name,
-        model=str(settings.model_for(runner.role)),
+        model=runner.model(settings),
         done=not problem,
         problem=problem,
         ended=carried.ended,

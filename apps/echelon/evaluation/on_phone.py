@@ -1,9 +1,9 @@
-"""The runner of suites for phones: each try has a simulated phone of its own, which is as new."""
+"""Runners of suites for phones: each try has a simulated phone of its own, which is as new."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from echelon.evaluation.phone_conditions import Kept
 from echelon.evaluation.runner import USAGE, Carried, Runner
@@ -17,10 +17,22 @@ if TYPE_CHECKING:
     from gateway.phones import PhoneTask
     from simphone.background import PhoneThread
 
+BUILTIN = "builtin"
 QUESTIONS = 10  # of a task that are answered
 
 
-async def on_phone(settings: Settings, turns: Sequence[str]) -> Carried:
+def on_phone(agent: str = BUILTIN) -> Runner:
+    """With the built-in agent, or `package.module:Class`, which is evaluated as it is."""
+
+    async def carry(settings: Settings, turns: Sequence[str]) -> Carried:
+        return await _carried(settings, turns, agent)
+
+    if agent == BUILTIN:
+        return Runner("phone", carry, role="phone")
+    return Runner(agent.replace(":", "."), carry, role=None)
+
+
+async def _carried(settings: Settings, turns: Sequence[str], agent: str) -> Carried:
     """Each turn a task, as `mai-phone` carries it out, on the same phone. Nobody is there to be asked: what may be done
     is allowed, and what the agent wants to know it is not told."""
     carried = Carried()
@@ -28,7 +40,7 @@ async def on_phone(settings: Settings, turns: Sequence[str]) -> Carried:
     with own_phone(server, settings.home / "simphone") as phone:
         async with Gateway(settings, assume_yes=True) as gateway:
             for request in turns:
-                done = await _done(gateway, request, phone.serial)
+                done = await _done(gateway, request, {"agent": agent, "tree": agent != BUILTIN, "serial": phone.serial})
                 if done.stop_reason == f"error:{ModelUnavailable.kind}":
                     raise ModelUnavailable(done.error or "the model is not there", hint=done.hint)
                 carried.response = done.answer
@@ -40,8 +52,8 @@ async def on_phone(settings: Settings, turns: Sequence[str]) -> Carried:
     return carried
 
 
-async def _done(gateway: Gateway, request: str, serial: str) -> PhoneTask:
-    act = begin(request, {"serial": serial, "simulated": True})
+async def _done(gateway: Gateway, request: str, chosen: Mapping[str, Any]) -> PhoneTask:
+    act = begin(request, {**chosen, "simulated": True})
     done = await act(gateway, lambda event: None)
     for _ in range(QUESTIONS):
         if done.waiting is None:
@@ -60,6 +72,3 @@ def kept(phone: PhoneThread) -> Kept:
         states={name: phone.app_state(name) for name in packages},
         logs={name: phone.app_log(name) for name in packages},
     )
-
-
-ON_PHONE = Runner("phone", on_phone, role="phone")

@@ -30,11 +30,14 @@ class Carried:
 class Runner:
     """`carry(settings, turns)` leaves its work in the settings' home and workspace, and each tool's result in
     `turns/…/results/NN-<tool>.json` of the home. It raises ModelUnavailable where there is no model to try with. `role`
-    is the one whose model is evaluated."""
+    is the one whose model is evaluated; None where the runner has its own."""
 
     name: str
     carry: Callable[[Settings, Sequence[str]], Coroutine[Any, Any, Carried]]
-    role: Role = "executor"
+    role: Role | None = "executor"
+
+    def model(self, settings: Settings) -> str:
+        return str(settings.model_for(self.role)) if self.role else ""
 
 
 async def by_gateway(settings: Settings, turns: Sequence[str]) -> Carried:

@@ -31,7 +31,7 @@ def evaluate(
     """
     log = Log(folder / LOG)
     known = {} if again else log.read()
-    model = str(settings.model_for(runner.role))
+    model = runner.model(settings)
     index(suite, folder)
     tries = []
     for wording in chosen:

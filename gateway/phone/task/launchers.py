@@ -1,4 +1,4 @@
-"""Home screens, told by their packages."""
+"""Home screens and dialogs of the system, told by their packages."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ HOMES = frozenset(
 def is_launcher(package: str) -> bool:
     """Whether it is a home screen. Makers call theirs so: `com.android.launcher3`, `com.sec.android.app.launcher`."""
     return package in HOMES or "launcher" in package.lower()
+
+
+def is_dialog(package: str) -> bool:
+    """Whether what is in front is a dialog of the system: an app lies below it."""
+    return package in ("android", "com.android.systemui") or "permissioncontroller" in package

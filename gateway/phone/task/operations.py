@@ -24,6 +24,7 @@ from gateway.phone.actions import DEVICE_ACTION, DeviceAction
 from gateway.phone.agents.extensions import Extensions
 from gateway.phone.task.hands import Hand
 from gateway.phone.task.happened import happened
+from gateway.phone.task.launchers import is_dialog
 from gateway.phone.task.look import Look
 from gateway.phone.task.provision import provision
 from gateway.phone.task.seeing import observation_of, seen_of
@@ -102,10 +103,11 @@ def _provision(hand: Hand) -> Any:
 
 
 def _launch(bridge: Bridge, args: Json) -> Json:
-    """Start the app, or bring it to the front, and wait until it is there."""
+    """Start the app, or bring it to the front, and wait until it is there. A dialog of the system may lie above it,
+    such as one about a crash: the agent answers that."""
     app = bridge.start_app(args["app"])
     until = time.monotonic() + IN_FRONT_S
-    while (front := bridge.foreground().package) != app.package:
+    while (front := bridge.foreground().package) != app.package and not is_dialog(front):
         if time.monotonic() > until:
             error = ActionFailed(
                 f"{app.label} was started and did not come to the front: {front or 'nothing'} is there"

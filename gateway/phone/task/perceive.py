@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, OnFailure, Retry, Route
+from gateway.phone.task.setup import awake
 from gateway.phone.task.state import PhoneContext, PhoneState, Seen
 
 LONGEST_S = 10.0
@@ -43,7 +44,7 @@ class WaitIdle(Node[PhoneState, PhoneContext, Idle, float]):
 
 
 class Perceive(Node[PhoneState, PhoneContext, Idle, Looked]):
-    """Looks at the screen: picture, elements, the app in front."""
+    """Looks at the screen: picture, elements, the app in front. One that has gone dark is switched on first."""
 
     name = "Perceive"
     on_success = Route[PhoneState](
@@ -57,6 +58,9 @@ class Perceive(Node[PhoneState, PhoneContext, Idle, Looked]):
 
     async def execute(self, asked: Idle, visit: Visit) -> Looked:
         found = await visit.call("device.observe", {"serial": asked.serial})
+        if found["seen"]["screen_on"] is False:
+            await awake(visit, asked.serial)
+            found = await visit.call("device.observe", {"serial": asked.serial}, name="awake")
         return Looked(Seen.model_validate(found["seen"]), float(found["ms"]))
 
     def apply_output(self, state: PhoneState, output: Looked) -> PhoneState:

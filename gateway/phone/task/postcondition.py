@@ -16,7 +16,7 @@ from gateway.phone.element import Element
 from gateway.phone.roles import CHECKABLE
 from gateway.phone.task import crash
 from gateway.phone.task.happened import happened
-from gateway.phone.task.launchers import is_launcher
+from gateway.phone.task.launchers import is_dialog, is_launcher
 from gateway.phone.task.look import Difference, Look
 from gateway.phone.task.refusal import refused
 from gateway.phone.task.state import Result
@@ -232,7 +232,7 @@ def _opened(action: actions.OpenApp, difference: Difference, outcome: Mapping[st
         return Verdict(None, "", "Which app is in front is not told. Look at the screen.")
     if front == wanted:
         return DONE
-    if front in ("android", "com.android.systemui") or "permissioncontroller" in front:
+    if is_dialog(front):
         return Verdict(None, "", "A dialog of the system lies above the app. Answer it first.")
     if not wanted and difference.app:
         return DONE

@@ -26,6 +26,17 @@ def given(state: PhoneState, context: PhoneContext) -> Given:
     return Given(context.options, state.device.serial if state.device else None, state.app, context.apk_sha256)
 
 
+async def awake(visit: Visit, serial: str | None) -> Device:
+    """The phone, switched on; its owner is asked where only they can unlock it. Raises UserCancelled."""
+    found = await visit.call("device.ensure", {"serial": serial})
+    if found["locked"]:
+        answer = await visit.ask("unlock", LOCKED, options=("done", "cancel"))
+        if answer == "cancel":
+            raise UserCancelled("the phone stayed locked")
+        found = await visit.call("device.ensure", {"serial": serial}, name="unlocked")
+    return Device.model_validate(found["device"])
+
+
 class EnsureDevice(Node[PhoneState, PhoneContext, Given, Device]):
     """Chooses the phone, connects to it, and switches its screen on."""
 
@@ -36,13 +47,7 @@ class EnsureDevice(Node[PhoneState, PhoneContext, Given, Device]):
         return given(state, context)
 
     async def execute(self, asked: Given, visit: Visit) -> Device:
-        found = await visit.call("device.ensure", {"serial": asked.serial})
-        if found["locked"]:
-            answer = await visit.ask("unlock", LOCKED, options=("done", "cancel"))
-            if answer == "cancel":
-                raise UserCancelled("the phone stayed locked")
-            found = await visit.call("device.ensure", {"serial": asked.serial}, name="unlocked")
-        device = Device.model_validate(found["device"])
+        device = await awake(visit, asked.serial)
         visit.progress("phone.device", serial=device.serial, model=device.model, android=device.android)
         return device
 

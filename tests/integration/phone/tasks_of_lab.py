@@ -48,7 +48,7 @@ class Tasks:
         return self.gateway
 
     def options(self, **more: Any) -> TaskOptions:
-        return quick(self.phone.serial, self.adb.server.address, **more)
+        return quick(self.phone.serial, self.adb.server.address).with_(**more)
 
     async def run(
         self, script: Sequence[Json] | object, *, limits: Mapping[str, Any] | None = None, **more: Any

@@ -13,8 +13,11 @@ from task_lab import SETTINGS
 from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, OPEN, WAIT, Ran, Tasks
 
 from gateway.engine.state import Status
+from gateway.phone.bridge import Bridge
+from gateway.phone.reading.focus import Focus
 from gateway.phone.task import operations
 from gateway.phone.task.news import NodeFailed, PhoneEvent, StepTaken
+from gateway.phone.task.state import MAX_RESTARTS
 from simphone.faults import Fault
 
 SETUP = ["EnsureDevice", "ProvisionApp", "LaunchOrAttach", "WaitIdle", "Perceive"]
@@ -75,17 +78,14 @@ async def test_a_launch_that_is_cut_off_is_made_again(tasks: Tasks) -> None:
 
 async def test_an_installation_that_is_cut_off_is_made_again(tasks: Tasks, tmp_path: Path) -> None:
     tasks.phone.faults.add(Fault("link_drop", at="pm install*"))
-    ran = await tasks.run([FINISH], apk=str(packed(tmp_path, "org.example.again")))
+    ran = await tasks.run([FINISH], apk=str(packed(tmp_path, "org.example.again")), app="org.example.again")
     assert tasks.phone.faults.acted
     assert ran.ended == ("complete", "success")
     assert ran.task.steps[0].package == "org.example.again"
 
 
-async def test_three_attempts_with_growing_pauses_then_back_to_the_device(
-    tasks: Tasks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(operations, "IN_FRONT_S", 0.1)
-    tasks.phone.faults.add(Fault("app_crash", at="am start*", times=3))
+async def test_three_attempts_with_growing_pauses_then_back_to_the_device(tasks: Tasks) -> None:
+    tasks.phone.faults.add(Fault("link_drop", at="am start*", times=3))
     told: list[PhoneEvent] = []
     ran = await tasks.run([FINISH], app="Settings", on_event=told.append)
     assert ran.ended == ("complete", "success")
@@ -98,14 +98,29 @@ async def test_three_attempts_with_growing_pauses_then_back_to_the_device(
     assert [each.attempt for each in told if isinstance(each, NodeFailed)] == [1, 2]
 
 
-async def test_an_app_that_crashes_is_started_again_three_times(tasks: Tasks) -> None:
-    tasks.phone.faults.add(Fault("app_crash", at="input tap*", times=0))
-    ran = await tasks.run([INTO_DISPLAY] * 9, app="Settings")
+async def test_an_app_that_does_not_come_to_the_front_is_said(tasks: Tasks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "IN_FRONT_S", 0.0)
+    monkeypatch.setattr("gateway.phone.task.beginning.MAX_RESTARTS", 0)
+    monkeypatch.setattr(Bridge, "foreground", lambda bridge: Focus("com.android.launcher3", ".Launcher"))
+    ran = await tasks.run([FINISH], app="Settings")
     assert ran.ended == ("stopped", "budget:restarts")
-    assert ran.results == [(False, "app_gone")] * 4
-    assert ran.visited().count("RestartApp") == 4 and ran.begun("device.restart") == 3
-    assert tasks.asked.seen[1]["accessibility_tree"]["package"] == SETTINGS
+    assert tried_again(ran, "LaunchOrAttach") == ["tryagain", "tryagain", "terminal"]
+    assert "did not come to the front: com.android.launcher3 is there" in (ran.task.error or "")
+
+
+async def test_an_app_that_crashes_is_started_again_as_often_as_the_budget_lets_it(
+    tasks: Tasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.phone.task.beginning.MAX_RESTARTS", 1)
+    tasks.phone.faults.add(Fault("app_crash", at="input swipe*", times=0))
+    swipe = {"action": "swipe", "start": [0.5, 0.7], "end": [0.5, 0.3]}
+    ran = await tasks.run([swipe, {"action": "tap", "on": "Close app"}, swipe, FINISH], app="Settings")
+    assert ran.ended == ("stopped", "budget:restarts")
+    assert ran.results == [(False, "app_gone"), (True, ""), (False, "app_gone")]
+    assert ran.begun("device.restart") == 1
     assert "has to be started again" in tasks.asked.seen[1]["note"]
+    assert tasks.asked.seen[2]["accessibility_tree"]["package"] == SETTINGS, "it is there again below the dialog"
+    assert MAX_RESTARTS == 3
 
 
 async def test_a_phone_that_is_off_is_switched_on(tasks: Tasks) -> None:
@@ -127,7 +142,7 @@ async def test_a_phone_that_is_not_there_is_said(tasks: Tasks) -> None:
 @pytest.mark.parametrize(("limit", "name", "steps"), [("max_taps", "taps", 2), ("max_time_s", "time_s", 1)])
 async def test_budgets_stop_a_task_with_what_it_has(tasks: Tasks, limit: str, name: str, steps: int) -> None:
     tasks.clock.tick = 0.5
-    ran = await tasks.run([OPEN, WAIT, BACK, OPEN, FINISH], limits={limit: 2 if name == "taps" else 20})
+    ran = await tasks.run([OPEN, WAIT, BACK, OPEN, FINISH], limits={limit: 2 if name == "taps" else 60})
     assert ran.ended == ("stopped", f"budget:{name}")
     assert len(ran.task.steps) >= steps and ran.task.steps[0].result.ok is True
     assert ran.trajectory["stop_reason"] == f"budget:{name}" and ran.has_pictures()

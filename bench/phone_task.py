@@ -34,6 +34,7 @@ from gateway.phone.task.news import NodeStarted, PhoneEvent, StepTaken
 from gateway.phone.task.state import Step, TaskOptions
 
 STEPS = 60
+ENDS = 10  # steps at either end that are compared: with each the state and the document grow
 EARLY, LATE = 5, 50  # steps between which memory is compared
 SCREENS = ("screencap -p", DUMP, "dumpsys window displays")  # what a look at the screen asks for
 SETTINGS = "com.android.settings"
@@ -149,6 +150,7 @@ def steps(server: AdbServer, serial: str, rounds: int) -> list[Line]:
     strict = median(each["whole"] / one for each, one in zip(costs, agent.at_once[1:], strict=True))
     loose = median(each["whole"] / one for each, one in zip(costs, agent.in_turn[1:], strict=True))
     parts = {name: median(each[name] for each in costs) for name in costs[0]}
+    first, last = (median(each["rest"] for each in some) for some in (costs[:ENDS], costs[-ENDS:]))
     return [
         Line("a step's round trips, raw, its look's at once", f"{median(agent.at_once):.1f} ms"),
         Line("… one after the other", f"{median(agent.in_turn):.1f} ms"),
@@ -162,6 +164,7 @@ def steps(server: AdbServer, serial: str, rounds: int) -> list[Line]:
             "… of which: act, look, the rest",
             f"{parts['act']:.1f} + {parts['perceive']:.1f} + {parts['rest']:.1f} ms",
         ),
+        Line(f"the rest, of the first {ENDS} steps and of the last", f"{first:.1f} ms, {last:.1f} ms"),
         Line("what cannot be taken back is looked at once more", f"+ {parts['perceive']:.1f} ms"),
     ]
 

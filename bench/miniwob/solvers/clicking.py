@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.miniwob.screen import Moves, Screen, Stuck, fill, press, scroll, swipe, tap, wait
+from bench.miniwob.screen import Moves, Screen, Stuck, fill, press, swipe, tap
 from bench.miniwob.solving import ordinal, solves
 
 
@@ -32,14 +32,6 @@ def click_dialog(screen: Screen) -> Moves:
 @solves("click-button-sequence")
 def click_button_sequence(screen: Screen) -> Moves:
     screen = yield tap(screen.get("ONE"))
-    return (yield tap(screen.get("TWO")))
-
-
-@solves("button-delay")
-def button_delay(screen: Screen) -> Moves:
-    (seconds,) = screen.asked(r"wait (\d+) seconds?")
-    screen = yield tap(screen.get("ONE"))
-    screen = yield wait(int(seconds) + 0.2)
     return (yield tap(screen.get("TWO")))
 
 
@@ -134,13 +126,6 @@ def navigate_tree(screen: Screen) -> Moves:
     return (yield tap(found))
 
 
-@solves("click-menu")
-def click_menu(screen: Screen) -> Moves:
-    for name in screen.asked("Select (.+)")[0].split(">"):
-        screen = yield tap(screen.get(name))
-    return screen
-
-
 @solves("phone-book")
 def phone_book(screen: Screen) -> Moves:
     name, what = screen.asked(r"Find (\w+) in the contact book and click on their (phone number|email|address)")
@@ -186,7 +171,7 @@ def sign_agreement(screen: Screen) -> Moves:
         return (yield tap(screen.get("Cancel")))
     name, button = screen.quoted()
     while "disabled" in screen.named("name").state:
-        screen = yield from scroll(screen, screen.named("text-area"), 0.8)
+        screen = yield swipe(screen.within(screen.named("text-area"), 0.5, 0.95), (0.5, 0.06))  # out of it, and on
     screen = yield from fill(screen, screen.named("name"), name)
     return (yield from press(screen, button))
 

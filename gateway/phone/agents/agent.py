@@ -49,6 +49,8 @@ class Moment:
     """Model calls of the run so far."""
     memory: Json = None
     """What this agent's last decision left for the next one."""
+    app: str = ""
+    """The package of the task's own app, where it has one: it was started, and the task is about it."""
 
 
 class Chosen(Plain):

@@ -49,7 +49,7 @@ class BuiltinAgent:
 
 async def _read(moment: Moment, questions: Questions) -> Errand:
     """What the task is about: asked once."""
-    apps = [each for each in moment.apps if not is_launcher(each)]
+    apps = [moment.app] if moment.app else [each for each in moment.apps if not is_launcher(each)]
     schema = errand.schema(moment.task, apps)
     documents = {"Task": moment.task, "Apps": ", ".join(apps)}
     return errand.errand_of(await questions.ask(ERRAND, documents, "", schema, "PHONE_ERRAND"), moment.task)

@@ -82,9 +82,9 @@ class Decision(ABC):
         return self.do({"action": "ask_user", "question": question})
 
     def _opening(self) -> Chosen | None:
-        app, opened = self.errand.app, self.past.did("open_app")
+        app, opened = self.moment.app or self.errand.app, self.past.did("open_app")
         away = is_launcher(self.moment.seen.package) and len(opened) < OPENINGS
-        if not app or (opened and not away):
+        if not app or ((opened or self.moment.app) and not away):
             return None
         action: dict[str, Json] = {"action": "open_app", "app": app}
         return None if moves.is_one_of(action, self.moment.barred) else self.do(action)
@@ -171,6 +171,8 @@ class Decision(ABC):
         offered = [each for each in offered if each.element is None or each.element.number in listed]
         if not offered:
             return self._lost(now)
+        if len(offered) == 1 and offered[0].kind == "tap":
+            return self.take(offered[0])
         documents = {"Task": f"{self.moment.task}\nNow: {now}", "Done": self.past.lines(), "Screen": screen}
         schema = moves.schema([each.name for each in offered])
         said = await self.questions.ask(MOVE, documents, self._note(), schema, "PHONE_MOVE")

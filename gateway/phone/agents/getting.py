@@ -7,10 +7,11 @@ from gateway.phone.agents.agent import Chosen
 from gateway.phone.agents.button_words import SAVING
 from gateway.phone.agents.decision import Decision, saves
 from gateway.phone.agents.errand import core
-from gateway.phone.agents.moves import Move, is_field, label
+from gateway.phone.agents.moves import Move, called_name, is_field, is_on, label
 from gateway.phone.agents.past import Past, structure
 from gateway.phone.listing import COMMON, words
 
+STEM = 3  # letters
 RETURNS = 3  # times back in a row, to where the thing before was chosen
 
 
@@ -27,23 +28,25 @@ class Getting(Decision):
             and last.action.get("action") == "tap"
             and last.result.ok is not False
             and self._may_end(last.target)
-            and await self.judge(f'Is "{thing}" done now?', ["yes", "no"]) == "yes"
+            and (self._says_done(last.target) or await self.judge(f'Is "{thing}" done now?', ["yes", "no"]) == "yes")
         ):
             return await self.done()
-        opened = any(core(thing) <= set(words(each.target)) for each in past.did("tap"))
-        if opened:
-            ending = [each for each in self.taps() if saves(each) and _shares(each, self._asked())]
-            if len(ending) == 1:
-                return self.take(ending[0])
-        else:
+        if not self._is_opened(thing, past):
             if (move := self.only_match([thing])) is not None:
                 return self.take(move)
-            if (found := self._as_before(thing, past) or self.search(thing)) is not None:
-                return found
-        offered = [each for each in self.moves() if each.kind != "type" or not opened]
-        if opened:
-            offered.append(Move("done", "done"))
-        return await self.choose(offered, f'"{thing}"', thing)
+            found = self._as_before(thing, past) or self.search(thing)
+            return found or await self.choose(self.moves(), f'"{thing}"', thing)
+        again = "" if last is None else called_name(last.target)  # not before something else was done
+        offered = [each for each in self.moves() if each.element is None or each.element.text != again]
+        ending = [each for each in offered if each.kind == "tap" and saves(each) and _shares(each, self._asked())]
+        if len(ending) == 1:
+            return self.take(ending[0])
+        open_choices = [each for each in offered if each.element and is_on(each.element) is False]
+        if open_choices and last is not None and self._may_end(last.target):  # it waits for one of them
+            return await self.choose(open_choices, f'"{thing}"')
+        new = [] if last is None else self.past.new(len(self.past.steps) - 1)
+        now = "; ".join([f'"{thing}"', *(f'the screen says "{each}"' for each in new)])
+        return await self.choose([*(each for each in offered if each.kind != "type"), Move("done", "done")], now)
 
     async def done(self) -> Chosen:
         """The one in work is."""
@@ -54,6 +57,11 @@ class Getting(Decision):
         things = self.errand.things or (self.errand.about or self.moment.task,)
         return things[min(self.memory.thing, len(things) - 1)]
 
+    def _is_opened(self, thing: str, past: Past) -> bool:
+        """Whether it was tapped, and not left since."""
+        left = max((at for at, each in enumerate(past.steps) if each.action.get("action") == "back"), default=-1)
+        return any(core(thing) <= set(words(each.target)) for each in past.since(left + 1).did("tap"))
+
     def _asked(self) -> set[str]:
         """The words of the task besides those of the things."""
         return set(words(self.moment.task)) - COMMON - set(words(" ".join(self.errand.things)))
@@ -62,6 +70,12 @@ class Getting(Decision):
         """Whether a tap on it may have been the last one for this thing."""
         said = set(words(target))
         return not core(self._thing()) <= said and not said.isdisjoint(self._asked() | SAVING)
+
+    def _says_done(self, target: str) -> bool:
+        """Whether the screen says since then, in the past tense, what was tapped: "Added …" after "Add …"."""
+        stems = {each[:STEM]: each for each in set(words(target)) & SAVING}
+        new = {word for text in self.past.new(len(self.past.steps) - 1) for word in words(text)}
+        return any(each[:STEM] in stems and each != stems[each[:STEM]] for each in new)
 
     def _as_before(self, thing: str, past: Past) -> Chosen | None:
         """Back to where the thing before was chosen, and there the same: its name was typed into a field."""

@@ -11,6 +11,7 @@ from gateway.engine.ports import Effect, Json
 from gateway.phone.actions import DEVICE_ACTION
 from gateway.phone.element import Element
 from gateway.phone.task.consequential import Words, consequential
+from gateway.phone.task.secret import masked
 from gateway.phone.task.state import Acted, PhoneContext, PhoneState, Plain, Result, Seen, TaskOptions, load_elements
 from gateway.phone.task.target import called, same, target_of
 
@@ -155,6 +156,7 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
         args = {
             "serial": due.serial,
             "action": due.action,
+            "shown": masked(due.action, load_elements(visit.artifacts, due.seen.elements)),
             "target": target,
             "seen": due.seen.model_dump(mode="json"),
             "consequential": risky,

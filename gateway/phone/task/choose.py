@@ -12,6 +12,7 @@ from gateway.phone.actions import DEVICE_ACTION, Numbered
 from gateway.phone.agents.agent import Agent, Chosen, Moment, Unusable
 from gateway.phone.element import Element
 from gateway.phone.task import loops
+from gateway.phone.task.secret import masked
 from gateway.phone.task.state import (
     Finished,
     PhoneContext,
@@ -88,6 +89,7 @@ class ChooseAction(Node[PhoneState, PhoneContext, Asked, Decided]):
             tools=self._tools,
             asked=state.asked,
             memory=state.memory,
+            app=state.app,
         )
         try:
             chosen = await self._agent.choose(moment, visit)
@@ -102,7 +104,7 @@ class ChooseAction(Node[PhoneState, PhoneContext, Asked, Decided]):
                 decision=moment.step,
                 max_steps=self._max_steps,
                 thinking=decided.chosen.thinking,
-                action=first,
+                action=masked(first, elements),
                 target=decided.target,
             )
         return decided.model_copy(update={"at": began, "ms": round((ended - began) * 1000, 1)})
@@ -173,16 +175,16 @@ def _checked(chosen: Chosen, state: PhoneState, seen: Seen, elements: tuple[Elem
         return Decided(
             problem="this has been tried on this very screen without effect: it is barred here, do something else",
             cause="unusable",
-            said=first,
-            text=chosen.text,
+            said=masked(first, elements),
+            text=chosen.thinking,
         )
     if first["action"] not in TALKING and state.tried.get(key, 0) + 1 >= (times := loops.times(first)):
         return Decided(
             problem=f"the screen was the same {times} times, and the same was chosen each time: it does not lead "
             "on, and is barred here now. Do something else",
             cause="loop",
-            said=first,
-            text=chosen.text,
+            said=masked(first, elements),
+            text=chosen.thinking,
             bar=key,
             tried=key,
         )

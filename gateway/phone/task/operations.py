@@ -236,7 +236,7 @@ class _Acting:
 
 
 def _in_words(args: Json) -> str:
-    return f"on the phone, {in_words(args['action'], args['target'])}"
+    return f"on the phone, {in_words(args['shown'], args['target'])}"
 
 
 def _outcome(done: ActionResult) -> Json:

@@ -12,6 +12,7 @@ from gateway.phone.task.another_way import another_way
 from gateway.phone.task.look import Look
 from gateway.phone.task.perceive import LONGEST_S
 from gateway.phone.task.postcondition import judge
+from gateway.phone.task.secret import masked
 from gateway.phone.task.state import (
     Acted,
     PhoneContext,
@@ -27,7 +28,6 @@ from gateway.phone.task.target import called, target_of
 
 NOTHING_CHANGED = ("dropped", "unchanged", "covered")
 LATER_S = 1.0
-MASK = "••••"
 UNTOLD = (
     "the screen has not changed: whether it happened is not known. Do not do it again: look elsewhere in the app "
     "whether it is done"
@@ -74,7 +74,9 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         before = Look(acted.before, load_elements(visit.artifacts, acted.before.elements))
         target = target_of(action, before.elements, acted.before.size)
         if refused is not None:
-            return Judgement(result=Result.model_validate(refused), after=given.after, target=called(target), at=at)
+            result = Result.model_validate(refused)
+            shown = masked(acted.action, before.elements)
+            return Judgement(result=result, after=given.after, target=called(target), shown=shown, at=at)
         after, waited = given.after, 0.0
         while True:
             look = Look(after, load_elements(visit.artifacts, after.elements))
@@ -103,7 +105,7 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
             elif not acted.other_way and result.cause != "covered":
                 way = another_way(action, target, acted.before.size)
                 other = None if way is None else way.model_dump(mode="json")
-        shown = _masked(acted.action, before, look)
+        shown = masked(acted.action, before.elements, look.elements)
         return Judgement(result=result, after=after, target=called(target), shown=shown, other=other, at=at)
 
     def apply_output(self, state: PhoneState, output: Judgement) -> PhoneState:
@@ -139,14 +141,6 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         if output.result.ok is False or len(state.queue) < 2:
             return state.with_(queue=(), next="ChooseAction")
         return state.with_(queue=state.queue[1:], next="Act")
-
-
-def _masked(action: dict[str, Json], *looks: Look) -> dict[str, Json] | None:
-    """What was typed into a password's field, without the password."""
-    if action["action"] != "type":
-        return None
-    focused = (each for look in looks for each in look.elements or () if "focused" in each.state)
-    return {**action, "text": MASK} if any("password" in each.state for each in focused) else None
 
 
 def _custom(acted: Acted) -> Result:

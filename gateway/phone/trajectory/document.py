@@ -29,9 +29,10 @@ def render(row: RunRow, context: PhoneContext, state: RunState, artifacts: Artif
     facts = _facts(row, context, state, data)
     facts["final_screenshot"] = _picture(artifacts, *(final(state) or ("", None)), embed=embed)
     lines = [f" {to_json(name)}: {to_json(value)},\n" for name, value in facts.items()]
-    written = (
-        _step(each, artifacts, True) if embed else _kept(each.model_dump_json(), artifacts) for each in data.steps
-    )
+    if embed:
+        written = [_step(each, artifacts, embed=True) for each in data.steps]
+    else:
+        written = [_kept(_Same(each), artifacts) for each in data.steps]  # type: ignore[arg-type]
     steps = ",\n".join(f"  {{\n{each}\n  }}" for each in written)
     listed = f"[\n{steps}\n ]" if steps else "[]"
     return "{\n" + "".join(lines) + f' "steps": {listed}\n}}\n'
@@ -85,12 +86,25 @@ def _facts(row: RunRow, context: PhoneContext, state: RunState, data: PhoneState
     }
 
 
+class _Same:
+    """A step as one object, equal to itself alone."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.step is self.step
+
+    def __hash__(self) -> int:
+        return id(self.step)
+
+
 @lru_cache(maxsize=512)  # the document is written at every step, and the steps before are as they were
-def _kept(step: str, artifacts: Artifacts) -> str:
-    return _step(Step.model_validate_json(step), artifacts, False)
+def _kept(same: _Same, artifacts: Artifacts) -> str:
+    return _step(same.step, artifacts, embed=False)
 
 
-def _step(step: Step, artifacts: Artifacts, embed: bool) -> str:
+def _step(step: Step, artifacts: Artifacts, *, embed: bool) -> str:
     facts: dict[str, Json] = {
         "step": step.number,
         "decision": step.decision,

@@ -19,13 +19,12 @@ AGENT = """
 import json, pathlib
 
 class Scripted:
-    def __init__(self):
-        self.said = 0
+    said = {}  # outlives the object, which is made anew after a question
 
     def predict(self, instruction, obs):
         steps = json.loads(pathlib.Path("script.json").read_text())[instruction]
-        self.said += 1
-        action = dict(steps[min(self.said, len(steps)) - 1])
+        self.said[instruction] = self.said.get(instruction, 0) + 1
+        action = dict(steps[min(self.said[instruction], len(steps)) - 1])
         if on := action.pop("on", None):
             elements = obs["accessibility_tree"]["elements"]
             action["element"] = next(each["number"] for each in elements if on in each["text"])

@@ -248,7 +248,7 @@ def test_what_was_only_looked_for_has_not_been_entered() -> None:
 
 SONGS = look(("button", "Blue Moon · 3:31"), ("button", "Hello · 4:55"))
 SONG = look(("text", "Blue Moon"), ("button", "Share"), ("button", "Add to playlist"))
-ADDED = look(("text", "Blue Moon"), ("button", "Share"), ("button", "Add to playlist"), ("text", "1 song added"))
+ADDED = look(("text", "Blue Moon"), ("button", "Share"), ("button", "Add to playlist"), ("text", "Now on Summer"))
 
 
 def test_things_are_got_one_after_the_other() -> None:
@@ -258,11 +258,11 @@ def test_things_are_got_one_after_the_other() -> None:
     assert touches(task.sees(SONGS), SONGS).startswith("Blue Moon")
     assert touches(task.sees(SONG), SONG) == "Add to playlist"
     assert does(task.sees(ADDED)) == ["back"]
-    assert '"1 song added"' in question(task.visit.asked[-1])
+    assert '"Now on Summer"' in question(task.visit.asked[-1])
     assert touches(task.sees(SONGS), SONGS).startswith("Hello")
     other = look(("text", "Hello"), ("button", "Share"), ("button", "Add to playlist"))
     task.sees(other)
-    assert does(task.sees(look(("text", "Hello"), ("text", "1 song added")))) == ["FINISH"]
+    assert does(task.sees(look(("text", "Hello"), ("text", "Now on Summer")))) == ["FINISH"]
 
 
 def test_a_thing_that_is_not_done_is_gone_on_with() -> None:
@@ -353,3 +353,36 @@ def test_the_largest_recorded_screen_fits_with_what_the_task_names() -> None:
     assert request.output_schema is not None
     offered = request.output_schema["properties"]["move"]["enum"]
     assert len(offered) <= listed.count("\n") + 3
+
+
+def test_what_the_screen_says_is_done_needs_no_model() -> None:
+    wanted = errand("get things", "playlist", "Blue Moon", app="Player")
+    task = Task("Put Blue Moon on my playlist", wanted)
+    for screen in (SONGS, SONGS, SONG):
+        task.sees(screen)
+    said = look(*SONG.elements or (), ("text", "Added to Summer"))
+    assert does(task.sees(said)) == ["FINISH"]
+
+
+def test_what_was_not_confirmed_is_not_tapped_again_at_once() -> None:
+    wanted = errand("get things", "playlist", "Blue Moon", app="Player")
+    task = Task("Put Blue Moon on my playlist", wanted, {"answer": "no"}, {"move": "Share"})
+    for screen in (SONGS, SONGS, SONG):
+        task.sees(screen)
+    assert touches(task.sees(ADDED), ADDED) == "Share"
+
+
+def test_a_task_with_an_app_of_its_own_stays_in_it() -> None:
+    task = Task("Turn the subtitles on", errand("switch on", "subtitles", app="org.example.player"))
+    assert touches(task.sees(MENU, app="org.example.player"), MENU).startswith("Screen")
+
+
+def test_what_waits_for_a_choice_is_given_one_and_then_done() -> None:
+    wanted = errand("get things", "playlist", "Blue Moon", app="Player")
+    task = Task("Put Blue Moon on my playlist", wanted, {"answer": "no"}, {"move": "Winter"})
+    for screen in (SONGS, SONGS, SONG):
+        task.sees(screen)
+    which = look(*SONG.elements or (), ("text", "Which list?"), ("radio", "Summer"), ("radio", "Winter"))
+    assert touches(task.sees(which), which) == "Winter"
+    chosen = look(*SONG.elements or (), ("radio", "Summer"), ("radio", "Winter", (0, 0, 9, 9), {"state": ("checked",)}))
+    assert touches(task.sees(chosen), chosen) == "Add to playlist"

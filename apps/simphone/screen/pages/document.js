@@ -18,7 +18,8 @@
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
     * { caret-color: transparent !important; -webkit-tap-highlight-color: transparent !important; }
-    html { text-size-adjust: 100%; overscroll-behavior: none; }`);
+    html { text-size-adjust: 100%; overscroll-behavior: none; }
+    input::-webkit-inner-spin-button, input::-webkit-outer-spin-button { display: none !important; }`);
   // While a finger is used nothing but a field shows that it has the focus, until a key moves it.
   const touched = new CSSStyleSheet();
   touched.replaceSync(":focus:not(input, textarea, select, [contenteditable]) { outline: none !important; }");

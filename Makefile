@@ -76,6 +76,11 @@ bench: $(VENV) $(BENCH) ## Measure against bare litellm, LangGraph, SQLite and r
 	@$(call debian,$(PHONE))
 	BENCH_PYTHON=.bench/venv/bin/python $(BIN)/python -m bench
 
+.PHONY: miniwob
+miniwob: $(VENV) ## Solve MiniWoB's tasks on a simulated phone, with a scripted oracle
+	@$(call debian,$(PHONE))
+	$(BIN)/python -m bench.miniwob
+
 .PHONY: pins
 pins: ## Renew constraints.txt: what a new environment gets today
 	@rm -rf .cache/pins; $(call environment,.cache/pins)

@@ -21,7 +21,6 @@ from bench.miniwob.solving import seeds
 from bench.miniwob.trial import ORACLE, Key, Trial, attempt, keep, model_of, read
 from bench.phone import own_server
 from echelon.choosing import with_models
-from echelon.evaluation.attempt import furnish
 from gateway import Gateway, Settings
 from gateway.config import HOME
 from gateway.phone import devices
@@ -63,7 +62,8 @@ def _settings(folder: Path, agent: str, model: str | None) -> Settings:
         chosen = with_models(chosen, assume_yes=False, no_input=True, roles=("phone",))
     home = (folder / "home").absolute()
     if not home.exists():
-        furnish(home, chosen.home / "models", folder.absolute() / "corpus")
+        home.mkdir(parents=True)
+        (home / "models").symlink_to(chosen.home / "models")
     given = {"model": chosen.model_for("phone"), "api_base": chosen.api_base, "api_key": chosen.api_key}
     return Settings.load({**given, "workspace": str(home)}, cwd=home, environ={HOME: str(home)})
 

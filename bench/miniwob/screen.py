@@ -12,7 +12,7 @@ from gateway.phone.element import Bounds, Element
 Action = dict[str, Any]
 Moves = Generator[Action, "Screen", "Screen"]
 """Actions, one after the other; what each led to is sent back, and the last screen returned."""
-Solver = Callable[["Screen"], Generator[Action, "Screen", Any]]
+Solver = Callable[["Screen"], Moves]
 Point = tuple[float, float]
 
 
@@ -87,10 +87,6 @@ Place = Element | Point
 
 def tap(place: Place) -> Action:
     return {"action": "tap", "coordinate": _place(place)}
-
-
-def long_press(place: Place) -> Action:
-    return {"action": "long_press", "coordinate": _place(place)}
 
 
 def double_tap(place: Place) -> Action:

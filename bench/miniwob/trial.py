@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from bench.miniwob.episode import Episodes
 from bench.miniwob.oracle import Oracle
 from gateway import Gateway, Settings
+from gateway.errors import ModelUnavailable
 from gateway.phone.task.news import PhoneEvent, StepTaken, TaskStarted
 from gateway.phone.task.state import TaskOptions
 
@@ -51,7 +52,8 @@ class Trial(BaseModel):
 
 
 async def attempt(gateway: Gateway, episodes: Episodes, options: TaskOptions, task: str, seed: int) -> Trial:
-    """Until the episode ends, or the agent does. `options.agent` is `oracle`, `builtin`, or `package.module:Class`."""
+    """Until the episode ends, or the agent does. `options.agent` is `oracle`, `builtin`, or `package.module:Class`.
+    Raises ModelUnavailable where there is no model to try with."""
     agent = options.agent
     asked = episodes.begin(task, seed)
     oracle = Oracle(task) if agent == ORACLE else None
@@ -85,6 +87,8 @@ async def attempt(gateway: Gateway, episodes: Episodes, options: TaskOptions, ta
             await gateway.runs.answer(done.run_id, "yes")
             working = asyncio.ensure_future(gateway.phones.resume(done.run_id, agent=oracle, on_event=told))
             done = await working
+        if done.stop_reason == f"error:{ModelUnavailable.kind}":
+            raise ModelUnavailable(done.error or "the model is not there", hint=done.hint)
         ended = ": ".join(each for each in (done.stop_reason, done.error or done.answer) if each)
     return Trial(
         task=task,

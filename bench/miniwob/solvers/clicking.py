@@ -5,6 +5,8 @@ from __future__ import annotations
 from bench.miniwob.screen import Moves, Screen, Stuck, fill, press, swipe, tap
 from bench.miniwob.solving import ordinal, solves
 
+SCROLLS = 4  # are enough for the longest text, whose place no element tells
+
 
 @solves("click-test")
 def click_test(screen: Screen) -> Moves:
@@ -174,6 +176,16 @@ def sign_agreement(screen: Screen) -> Moves:
         screen = yield swipe(screen.within(screen.named("text-area"), 0.5, 0.95), (0.5, 0.06))  # out of it, and on
     screen = yield from fill(screen, screen.named("name"), name)
     return (yield from press(screen, button))
+
+
+@solves("scroll-text-2")
+def scroll_text_2(screen: Screen) -> Moves:
+    up = "bottom" in screen.task  # the finger
+    for _ in range(SCROLLS):
+        text = screen.named("text-area")
+        start, end = (0.95, 0.06) if up else (0.05, 0.94)
+        screen = yield swipe(screen.within(text, 0.5, start), (0.5, end))
+    return (yield from press(screen))
 
 
 @solves("find-greatest")

@@ -22,20 +22,19 @@ def quoted(task: str) -> list[str]:
 def spans(task: str) -> list[str]:
     """What stands in quotation marks, the parts of times, then every run of words, without punctuation at its ends: the
     shorter first to be left out where there are too many."""
-    found = dict.fromkeys([*quoted(task), *_times(task), *_runs(task)])
+    parts = [part for hour, whole, minute in times(task) for part in (whole, hour, minute)]
+    found = dict.fromkeys([*quoted(task), *parts, *_runs(task)])
     return [each for each in found if each][:MOST]
 
 
-def _times(task: str) -> Iterator[str]:
-    """Hours and minutes, apart; the hour on a clock of 24 hours, too."""
+def times(task: str) -> list[tuple[str, str, str]]:
+    """Of each time: its hour as it is said, the hour on a clock of 24 hours, its minute."""
+    found = []
     for match in TIME.finditer(task):
-        hour, minute, half = match[1] or match[4], match[2] or match[5], (match[3] or "").lower()
-        if half == "p" and int(hour) < 12:
-            yield str(int(hour) + 12)
-        elif half == "a" and int(hour) == 12:
-            yield "0"
-        yield hour
-        yield minute or "00"
+        hour, half = match[1] or match[4], (match[3] or "").lower()
+        whole = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
+        found.append((hour, str(whole), match[2] or match[5] or "00"))
+    return found
 
 
 def _runs(task: str) -> Iterator[str]:

@@ -9,9 +9,12 @@ from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen
 from gateway.phone.agents.decision import Decision, saves
 from gateway.phone.agents.moves import Move, is_field, is_search, label
+from gateway.phone.agents.spans import TIME, times
 from gateway.phone.element import Element
+from gateway.phone.listing import words
 
 NUMERIC = re.compile(r"[\d\s:./+-]{0,8}")  # what a field has before anything was entered, such as a time
+CLOCK = re.compile(r"\d{2}")
 TRIES = 2  # of the same text
 LEAVINGS = 3  # times back: the first may only close the keyboard
 
@@ -21,15 +24,18 @@ class Writing(Decision):
     saves it."""
 
     async def go_on(self) -> Chosen:
+        last = self.past.last
+        if self.memory.saving and last is not None and last.result.ok is False:
+            self.remember(saving=False)
         if self.memory.saving and not any(is_field(each) and self._is_ours(each) for each in self.elements):
             return self.finish("saved")
         form = self._form()
-        left = [each for each in self.errand.things if not self.past.has_used(each)]
+        left = [each for each in self.errand.things if not self._is_entered(each)]
         if len(form) < 2 and (move := self.only_match([*self._suggested(), *left])) is not None:
             return self.take(move)
         if form and left and self.here not in self.memory.read:
-            texts = await self.texts(form) if len(form) > 1 or len(left) > 1 else {label(form[0]): left[0]}
-            self.remember(texts=texts, read=(*self.memory.read, self.here))
+            texts = self._time(form) or ({label(form[0]): left[0]} if len(form) == len(left) == 1 else {})
+            self.remember(texts=texts or await self.texts(form), read=(*self.memory.read, self.here))
         if (typing := self._next_text(form)) is not None:
             return typing
         if self.past.did("type") and not left and (saving := await self._save()) is not None:
@@ -55,6 +61,23 @@ class Writing(Decision):
     def _is_ours(self, field: Element) -> bool:
         """Whether what stands in a field was typed in this task."""
         return field.text in {str(each.action.get("text")) for each in self.past.did("type")}
+
+    def _is_entered(self, thing: str) -> bool:
+        """Whether it was typed or tapped, of a time its parts."""
+        used = self.past.has_used
+        if used(thing):
+            return True
+        said = times(thing) if TIME.fullmatch(thing) else []
+        return bool(said) and all((used(hour) or used(whole)) and used(minute) for hour, whole, minute in said)
+
+    def _time(self, form: Sequence[Element]) -> dict[str, str]:
+        """The only time of the task, where the form is a clock: two fields of two digits."""
+        said = times(self.moment.task)
+        if len(said) != 1 or len(form) != 2 or not all(CLOCK.fullmatch(each.text) for each in form):
+            return {}
+        hour, whole, minute = said[0]
+        halves = any({"am", "pm"} & set(words(each.text)) for each in self.elements)
+        return dict(zip(map(label, form), (hour if halves else whole, minute), strict=True))
 
     def _suggested(self) -> list[str]:
         """What was typed just now: it may be offered for choice."""

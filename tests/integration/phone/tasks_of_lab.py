@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from phone_lab import LAB, OwnAdb
+from pydantic import BaseModel
 from task_lab import Follower, quick
 
 from gateway import Gateway, Settings
 from gateway.engine.events import CALL_ENDED, CALL_INTENDED, NODE_DECIDED, Event
 from gateway.engine.scripted import ScriptedClock
+from gateway.phone.agents.extensions import CustomAction, Extensions
+from gateway.phone.bridge import Bridge
 from gateway.phone.task.state import TaskOptions
 from gateway.phones import PhoneTask
 from gateway.tools.registry import Registry
@@ -25,7 +30,36 @@ LABORATORY: Json = {"action": "open_app", "app": LAB}
 INTO_DISPLAY: Json = {"action": "tap", "on": "Display"}
 BACK: Json = {"action": "back"}
 WAIT: Json = {"action": "wait", "seconds": 0}
+SHAKE: Json = {"action": "shake"}
 FINISH: Json = {"action": "FINISH", "reason": "done"}
+
+LONGEST_S = 30.0
+
+
+class Held(Follower):
+    """Makes no decision after so many until `go_on` is set; `reached` is, once it is asked for that one."""
+
+    def __init__(self, script: Sequence[Json], after: int) -> None:
+        super().__init__(script)
+        self.after = after
+        self.reached = asyncio.Event()
+        self.go_on = threading.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def predict(self, instruction: str, obs: Json) -> tuple[str, Json]:
+        if self.asked == self.after:
+            self._loop.call_soon_threadsafe(self.reached.set)
+            self.go_on.wait(LONGEST_S)
+        return super().predict(instruction, obs)
+
+
+class Nothing(BaseModel):
+    """What an action is given that needs nothing."""
+
+
+def shaking(run: Callable[[Bridge], str], **more: Any) -> Extensions:
+    """With an action `shake`, which does what `run` does."""
+    return Extensions.of([CustomAction("shake", "Shake the phone.", Nothing, lambda bridge, _: run(bridge), **more)])
 
 
 class Tasks:

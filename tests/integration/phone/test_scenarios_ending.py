@@ -6,23 +6,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from task_lab import Follower
-from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, OPEN, WAIT, Tasks
+from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, OPEN, SHAKE, WAIT, Held, Tasks, shaking
 
 from gateway.engine.events import CALL_INTENDED, RUN_INTERRUPTED
 from gateway.engine.ports import Effect
 from gateway.errors import ActionFailed, ConfigError, UsageError
-from gateway.phone.agents.extensions import CustomAction, Extensions
 from gateway.phone.bridge import Bridge
 from gateway.phone.lease import lease_name
-
-
-class Nothing(BaseModel):
-    pass
 
 
 def is_free(tasks: Tasks) -> bool:
@@ -51,12 +44,11 @@ async def test_enable_disable_accessibility_tree(tasks: Tasks, enabled: bool) ->
 async def test_configure_retry_behavior(tasks: Tasks) -> None:
     tried: list[tuple[int, float]] = []
 
-    def shake(bridge: Bridge, given: Nothing) -> str:
+    def shake(bridge: Bridge) -> str:
         tried.append((bridge._calls.max_retries, bridge._calls.retry_delay))
         raise ActionFailed("Error: not now")
 
-    actions = Extensions.of([CustomAction("shake", "Shake the phone.", Nothing, shake)])
-    await tasks.run([{"action": "shake"}, FINISH], extensions=actions, retries=3, retry_delay=0.01)
+    await tasks.run([SHAKE, FINISH], extensions=shaking(shake), retries=3, retry_delay=0.01)
     assert tried == [(3, 0.01)] * 4, "of actions, and of what is read from the phone"
 
 
@@ -77,26 +69,10 @@ async def test_graceful_shutdown_on_failure(tasks: Tasks) -> None:
     assert is_free(tasks)
 
 
-class Slow(Follower):
-    """Takes long for its second prediction."""
-
-    def __init__(self, script: list[dict[str, Any]]) -> None:
-        super().__init__(script)
-        self.asked_for = asyncio.Event()
-        self.loop = asyncio.get_running_loop()
-        self.go_on = threading.Event()
-
-    def predict(self, instruction: str, obs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        if self.asked == 1 and not self.go_on.is_set():
-            self.loop.call_soon_threadsafe(self.asked_for.set)
-            self.go_on.wait(30)
-        return super().predict(instruction, obs)
-
-
 async def test_interrupt_handling_ctrl_c(tasks: Tasks) -> None:
-    agent = Slow([OPEN, FINISH])
+    agent = Held([OPEN, FINISH], after=1)
     working = asyncio.create_task(tasks.run(agent))
-    await agent.asked_for.wait()
+    await agent.reached.wait()
     working.cancel()
     await asyncio.wait([working])
     assert working.cancelled()
@@ -112,9 +88,9 @@ async def test_interrupt_handling_ctrl_c(tasks: Tasks) -> None:
 
 
 async def test_a_task_that_is_cancelled_ends_for_good(tasks: Tasks) -> None:
-    agent = Slow([OPEN, FINISH])
+    agent = Held([OPEN, FINISH], after=1)
     working = asyncio.create_task(tasks.run(agent))
-    await agent.asked_for.wait()
+    await agent.reached.wait()
     assert await tasks.gateway.runs.cancel(tasks.last().task.run_id) is False, "its owner has been asked to"
     ran = await working
     agent.go_on.set()
@@ -123,11 +99,10 @@ async def test_a_task_that_is_cancelled_ends_for_good(tasks: Tasks) -> None:
 
 
 async def test_resource_cleanup_on_exception(tasks: Tasks) -> None:
-    def explode(bridge: Bridge, given: Nothing) -> str:
+    def explode(bridge: Bridge) -> str:
         raise RuntimeError("out of order")
 
-    actions = Extensions.of([CustomAction("explode", "Explode.", Nothing, explode, effect=Effect.READ)])
-    ran = await tasks.run([OPEN, {"action": "explode"}, FINISH], extensions=actions)
+    ran = await tasks.run([OPEN, SHAKE, FINISH], extensions=shaking(explode, effect=Effect.READ))
     assert ran.ended == ("failed", "error:internal")
     assert "RuntimeError: out of order" in (ran.task.error or "")
     assert [each["attempt"] for each in ran.decided("Act")][-3:] == [1, 2, 3]

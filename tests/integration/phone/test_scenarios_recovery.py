@@ -7,21 +7,15 @@ from typing import Any
 
 import pytest
 from phone_lab import START_S
-from pydantic import BaseModel
 from task_lab import Follower
-from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, OPEN, Ran, Tasks
+from tasks_of_lab import BACK, FINISH, INTO_DISPLAY, OPEN, SHAKE, Ran, Tasks, shaking
 
 from gateway.engine.events import CALL_INTENDED
 from gateway.errors import ActionFailed
 from gateway.phone import devices
-from gateway.phone.agents.extensions import CustomAction, Extensions
 from gateway.phone.bridge import Bridge
 from gateway.phone.deadline import Deadline
 from simphone.faults import Fault
-
-
-class Nothing(BaseModel):
-    pass
 
 
 class Failing:
@@ -31,15 +25,11 @@ class Failing:
         self.times = times
         self.tried = 0
 
-    def run(self, bridge: Bridge, given: Nothing) -> str:
+    def run(self, bridge: Bridge) -> str:
         self.tried += 1
         if self.tried <= self.times:
             raise ActionFailed("Error: the service is not there yet")
         return "shaken"
-
-    @property
-    def extensions(self) -> Extensions:
-        return Extensions.of([CustomAction("shake", "Shake the phone.", Nothing, self.run)])
 
 
 def pauses(ran: Ran) -> list[float]:
@@ -50,7 +40,7 @@ def pauses(ran: Ran) -> list[float]:
 
 async def test_retry_failed_action(tasks: Tasks) -> None:
     failing = Failing(2)
-    ran = await tasks.run([{"action": "shake"}, FINISH], extensions=failing.extensions, retry_delay=0.02)
+    ran = await tasks.run([SHAKE, FINISH], extensions=shaking(failing.run), retry_delay=0.02)
     assert ran.ended == ("complete", "success")
     assert failing.tried == 3
     assert pauses(ran) == [0.02, 0.04]
@@ -62,7 +52,7 @@ async def test_retry_failed_action(tasks: Tasks) -> None:
 
 async def test_an_action_that_keeps_failing_is_told_to_the_agent(tasks: Tasks) -> None:
     failing = Failing(99)
-    ran = await tasks.run([{"action": "shake"}, FINISH], extensions=failing.extensions, retries=1)
+    ran = await tasks.run([SHAKE, FINISH], extensions=shaking(failing.run), retries=1)
     assert failing.tried == 2
     assert ran.results[0] == (False, "failed")
     assert "the service is not there yet" in tasks.asked.seen[1]["note"]
@@ -72,12 +62,11 @@ async def test_an_action_that_keeps_failing_is_told_to_the_agent(tasks: Tasks) -
 async def test_an_action_is_not_tried_again_on_another_screen(tasks: Tasks) -> None:
     failing = Failing(99)
 
-    def leave(bridge: Bridge, given: Nothing) -> str:
+    def leave(bridge: Bridge) -> str:
         bridge.start_app("Settings")
-        return failing.run(bridge, given)
+        return failing.run(bridge)
 
-    actions = Extensions.of([CustomAction("shake", "Shake the phone.", Nothing, leave)])
-    await tasks.run([{"action": "shake"}, FINISH], extensions=actions)
+    await tasks.run([SHAKE, FINISH], extensions=shaking(leave))
     assert failing.tried == 1
 
 

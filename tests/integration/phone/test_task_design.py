@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from typing import Any
 
-from task_lab import Follower
-from tasks_of_lab import FINISH, INTO_DISPLAY, OPEN, Tasks
+from tasks_of_lab import FINISH, INTO_DISPLAY, OPEN, Held, Tasks
 
 from simphone.faults import Fault
 
@@ -35,25 +32,10 @@ async def test_every_interaction_is_kept_and_replayed(tasks: Tasks) -> None:
     assert tasks.asked.asked == 0, "without the agent, the phone and the person"
 
 
-class Waiting(Follower):
-    """Decides once it may."""
-
-    def __init__(self, script: list[dict[str, Any]]) -> None:
-        super().__init__(script)
-        self.asked_for = asyncio.Event()
-        self.loop = asyncio.get_running_loop()
-        self.go_on = threading.Event()
-
-    def predict(self, instruction: str, obs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        self.loop.call_soon_threadsafe(self.asked_for.set)
-        self.go_on.wait(30)
-        return super().predict(instruction, obs)
-
-
 async def test_a_phone_has_one_task_at_a_time(tasks: Tasks) -> None:
-    agent = Waiting([FINISH])
+    agent = Held([FINISH], after=0)
     first = asyncio.create_task(tasks.run(agent))
-    await agent.asked_for.wait()
+    await agent.reached.wait()
     other = await tasks.run([OPEN, FINISH])
     agent.go_on.set()
     assert other.ended == ("failed", "error:device_busy") and other.task.hint

@@ -386,3 +386,16 @@ def test_what_waits_for_a_choice_is_given_one_and_then_done() -> None:
     assert touches(task.sees(which), which) == "Winter"
     chosen = look(*SONG.elements or (), ("radio", "Summer"), ("radio", "Winter", (0, 0, 9, 9), {"state": ("checked",)}))
     assert touches(task.sees(chosen), chosen) == "Add to playlist"
+
+
+def test_a_clock_is_set_without_a_model() -> None:
+    hour, minute = ({"hint": each} for each in ("Hour", "Minute"))
+    clock = (("field", "08", (0, 0, 99, 99), hour), ("field", "00", (0, 200, 99, 299), minute), ("button", "OK"))
+    task = Task("Set it to 7:15 pm", errand("write", "it", "7:15 pm"))
+    task.sees(look(*clock))
+    assert task.sees(look(*clock)).actions[-1] == {"action": "type", "text": "19"}
+    half = look(("field", "19", (0, 0, 99, 99), hour), *clock[1:])
+    assert task.sees(half).actions[-1] == {"action": "type", "text": "15"}
+    whole = look(("field", "19", (0, 0, 99, 99), hour), ("field", "15", (0, 200, 99, 299), minute), clock[2])
+    assert touches(task.sees(whole), whole) == "OK"
+    assert does(task.sees(MENU)) == ["FINISH"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -80,7 +79,7 @@ async def attempt(gateway: Gateway, episodes: Episodes, options: TaskOptions, ta
     )
     working = asyncio.ensure_future(running)
     ended = "the episode"
-    with suppress(asyncio.CancelledError):
+    try:
         done = await working
         while done.waiting is not None:
             questions += 1
@@ -90,6 +89,9 @@ async def attempt(gateway: Gateway, episodes: Episodes, options: TaskOptions, ta
         if done.stop_reason == f"error:{ModelUnavailable.kind}":
             raise ModelUnavailable(done.error or "the model is not there", hint=done.hint)
         ended = ": ".join(each for each in (done.stop_reason, done.error or done.answer) if each)
+    except asyncio.CancelledError:
+        if episodes.reward() is None:  # it was not ended by the page, but by a person
+            raise
     return Trial(
         task=task,
         seed=seed,

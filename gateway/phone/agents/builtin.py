@@ -16,7 +16,7 @@ from gateway.phone.agents.errand import Errand, Goal
 from gateway.phone.agents.getting import Getting
 from gateway.phone.agents.looking import Answering, Switching
 from gateway.phone.agents.writing import Writing
-from gateway.phone.task.launchers import is_launcher
+from gateway.phone.judging.launchers import is_launcher
 
 ERRAND = "phone_errand"
 RECIPES = (ERRAND, MOVE, TEXTS, JUDGEMENT)

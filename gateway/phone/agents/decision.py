@@ -17,9 +17,9 @@ from gateway.phone.agents.moves import Move, is_field, is_search, label, shown
 from gateway.phone.agents.past import Past, structure
 from gateway.phone.agents.spans import spans
 from gateway.phone.element import Element
+from gateway.phone.judging.launchers import is_launcher
 from gateway.phone.labels import SEPARATOR
 from gateway.phone.listing import COMMON, listing, words
-from gateway.phone.task.launchers import is_launcher
 from gateway.phone.task.state import Plain
 
 MOVE, TEXTS, JUDGEMENT = "phone_agent", "phone_texts", "phone_judgement"

@@ -51,7 +51,8 @@ class Getting(Decision):
     async def done(self) -> Chosen:
         """The one in work is."""
         self.remember(thing=self.memory.thing + 1, since=len(self.moment.history))
-        return self.finish("all done") if self.memory.thing >= len(self.errand.things) else await self.go_on()
+        everything = ", ".join(["done", *self.errand.things])
+        return self.finish(everything) if self.memory.thing >= len(self.errand.things) else await self.go_on()
 
     def _thing(self) -> str:
         things = self.errand.things or (self.errand.about or self.moment.task,)

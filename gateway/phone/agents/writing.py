@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen
+from gateway.phone.agents.button_words import SAVING
 from gateway.phone.agents.decision import Decision, saves
 from gateway.phone.agents.moves import Move, is_field, is_search, label
 from gateway.phone.agents.spans import TIME, times
@@ -28,7 +29,7 @@ class Writing(Decision):
         if self.memory.saving and last is not None and last.result.ok is False:
             self.remember(saving=False)
         if self.memory.saving and not any(is_field(each) and self._is_ours(each) for each in self.elements):
-            return self.finish("saved")
+            return self.finish(", ".join(["saved", *self.errand.things]))
         form = self._form()
         left = [each for each in self.errand.things if not self._is_entered(each)]
         if len(form) < 2 and (move := self.only_match([*self._suggested(), *left])) is not None:
@@ -45,6 +46,10 @@ class Writing(Decision):
         if self.past.did("type"):
             offered.append(Move("done", "done"))
         return await self.choose(offered, now)
+
+    def tapped(self) -> set[str]:
+        """What saves may be tapped again, where that came to nothing."""
+        return {each for each in super().tapped() if self.memory.saving or SAVING.isdisjoint(words(each))}
 
     def makes_sense(self, move: Move) -> bool:
         """No field in which something stands already."""
@@ -100,7 +105,8 @@ class Writing(Decision):
         steps = self.past.steps
         typed = max(at for at, each in enumerate(steps) if each.action.get("action") == "type")
         left = [each for each in steps[typed:] if each.action.get("action") == "back"]
-        if not saving and len(left) < LEAVINGS and not moves.is_one_of(moves.BACK, self.moment.barred):
+        none = not any(each.role == "button" and not SAVING.isdisjoint(words(label(each))) for each in self.elements)
+        if none and len(left) < LEAVINGS and not moves.is_one_of(moves.BACK, self.moment.barred):
             self.remember(saving=True)
             return self.do(moves.BACK, thinking="leaving saves it")
         if not saving or self.memory.saving:

@@ -10,10 +10,10 @@ from gateway.engine.nodes import Node, OnFailure, Retry
 from gateway.engine.ports import Effect, Json
 from gateway.phone.actions import DEVICE_ACTION
 from gateway.phone.element import Element
-from gateway.phone.task.consequential import Words, consequential
+from gateway.phone.judging.consequential import Words, consequential
+from gateway.phone.judging.target import called, same, target_of
 from gateway.phone.task.secret import masked
 from gateway.phone.task.state import Acted, PhoneContext, PhoneState, Plain, Result, Seen, TaskOptions, load_elements
-from gateway.phone.task.target import called, same, target_of
 
 if TYPE_CHECKING:
     from gateway.phone.agents.extensions import Extensions

@@ -11,7 +11,8 @@ from gateway.engine.ports import Json
 from gateway.phone.actions import DEVICE_ACTION, Numbered
 from gateway.phone.agents.agent import Agent, Chosen, Moment, Unusable
 from gateway.phone.element import Element
-from gateway.phone.task import loops
+from gateway.phone.judging import loops
+from gateway.phone.judging.target import called, target_of
 from gateway.phone.task.secret import masked
 from gateway.phone.task.state import (
     Finished,
@@ -23,7 +24,6 @@ from gateway.phone.task.state import (
     Step,
     load_elements,
 )
-from gateway.phone.task.target import called, target_of
 
 UNUSABLE = 3  # predictions in a row that end the task
 TALKING = {"ask_user": "AskUser", "mcp_call": "CallTool", "FINISH": "Stop"}

@@ -16,9 +16,9 @@ from gateway.phone.agents.agent import Agent
 from gateway.phone.agents.builtin import BuiltinAgent
 from gateway.phone.agents.extensions import Extensions, installed
 from gateway.phone.agents.foreign import ForeignAgent, predict_operation
+from gateway.phone.judging.consequential import words
 from gateway.phone.task.act import Act
 from gateway.phone.task.choose import ChooseAction
-from gateway.phone.task.consequential import words
 from gateway.phone.task.consult import AskUser, CallTool
 from gateway.phone.task.ending import Stop
 from gateway.phone.task.hands import Hands

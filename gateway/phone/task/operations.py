@@ -22,14 +22,14 @@ from gateway.errors import (
 )
 from gateway.phone.actions import DEVICE_ACTION, DeviceAction
 from gateway.phone.agents.extensions import Extensions
+from gateway.phone.judging.happened import happened
+from gateway.phone.judging.launchers import is_dialog
+from gateway.phone.judging.look import Look
+from gateway.phone.judging.target import target_of
 from gateway.phone.task.hands import Hand
-from gateway.phone.task.happened import happened
-from gateway.phone.task.launchers import is_dialog
-from gateway.phone.task.look import Look
 from gateway.phone.task.provision import provision
 from gateway.phone.task.seeing import observation_of, seen_of
 from gateway.phone.task.state import Device, Seen, load_elements
-from gateway.phone.task.target import target_of
 from gateway.phone.trajectory.words import in_words
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Json
 from gateway.phone.actions import DEVICE_ACTION
-from gateway.phone.task.another_way import another_way
-from gateway.phone.task.look import Look
+from gateway.phone.judging.another_way import another_way
+from gateway.phone.judging.look import Look
+from gateway.phone.judging.postcondition import judge
+from gateway.phone.judging.target import called, target_of
 from gateway.phone.task.perceive import LONGEST_S
-from gateway.phone.task.postcondition import judge
 from gateway.phone.task.secret import masked
 from gateway.phone.task.state import (
     Acted,
@@ -24,7 +25,6 @@ from gateway.phone.task.state import (
     TaskOptions,
     load_elements,
 )
-from gateway.phone.task.target import called, target_of
 
 NOTHING_CHANGED = ("dropped", "unchanged", "covered")
 LATER_S = 1.0

@@ -11,7 +11,7 @@ from gateway.errors import DeviceError, ToolError
 from gateway.phone import actions
 from gateway.phone.actions import DeviceAction
 from gateway.phone.element import Element
-from gateway.phone.task.look import Look
+from gateway.phone.judging.look import Look
 from gateway.phone.tools.held import Done, HeldPhone, held
 from gateway.phone.tools.screen import APPS, SCREEN, data_of, described, find, last, one_of
 from gateway.phone.trajectory.words import in_words
@@ -116,8 +116,8 @@ async def _was_done(args: BaseModel, ctx: ToolContext) -> Reconciliation:
 
 def _told(done: Done) -> ToolResult:
     """What became of it, and what is on the screen now."""
-    from gateway.phone.task.postcondition import judge
-    from gateway.phone.task.target import called
+    from gateway.phone.judging.postcondition import judge
+    from gateway.phone.judging.target import called
 
     result = judge(
         done.action,

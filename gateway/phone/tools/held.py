@@ -16,9 +16,9 @@ from gateway.engine.store import Store
 from gateway.errors import DeviceLost
 from gateway.phone.actions import DeviceAction, Numbered, Tap
 from gateway.phone.element import Element
-from gateway.phone.task.look import Look
+from gateway.phone.judging.look import Look
+from gateway.phone.judging.target import target_of
 from gateway.phone.task.state import Seen, TaskOptions, elements_json, load_elements
-from gateway.phone.task.target import target_of
 from gateway.tools.registry import ToolContext
 from gateway.tools.undo import replace_file
 
@@ -70,7 +70,7 @@ class HeldPhone:
 
     def risk(self, action: DeviceAction, before: Look) -> str:
         """What about it cannot be taken back; empty where it is harmless."""
-        from gateway.phone.task.consequential import consequential, words
+        from gateway.phone.judging.consequential import consequential, words
 
         careful = words(self.options.languages, self.options.consequential)
         target = target_of(action, before.elements, before.seen.size)

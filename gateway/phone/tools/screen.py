@@ -9,9 +9,9 @@ from gateway.engine.ports import Json
 from gateway.errors import NotNow
 from gateway.phone.element import Element
 from gateway.phone.harmless import harmless
+from gateway.phone.judging.look import Look
+from gateway.phone.judging.target import called
 from gateway.phone.listing import VALUED, listing
-from gateway.phone.task.look import Look
-from gateway.phone.task.target import called
 from gateway.tools.registry import Schema, Situation
 
 NAME = 80  # characters of an element's name

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.phone.element import Bounds, Element
+from gateway.phone.judging.look import Look
 from gateway.phone.state_id import state_id
-from gateway.phone.task.look import Look
 from gateway.phone.task.seeing import look_of
 from gateway.phone.task.state import Seen
 

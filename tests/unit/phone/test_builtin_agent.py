@@ -23,7 +23,7 @@ from gateway.phone.agents.builtin import BuiltinAgent, collect
 from gateway.phone.element import Element
 from gateway.phone.elements import elements_of
 from gateway.phone.hierarchy import parse
-from gateway.phone.task.look import Look
+from gateway.phone.judging.look import Look
 from gateway.phone.task.state import Result, Step, elements_json
 
 Answer = Callable[[ModelRequest], dict[str, Any]]
@@ -399,3 +399,23 @@ def test_a_clock_is_set_without_a_model() -> None:
     whole = look(("field", "19", (0, 0, 99, 99), hour), ("field", "15", (0, 200, 99, 299), minute), clock[2])
     assert touches(task.sees(whole), whole) == "OK"
     assert does(task.sees(MENU)) == ["FINISH"]
+
+
+def test_a_switch_with_a_name_like_it_is_not_flipped_the_wrong_way() -> None:
+    page = look(("switch", "Subtitles for songs"), ("button", "More"), ("button", "Other"))
+    task = Task("Turn the subtitles off", errand("switch off", "subtitles"), {"move": "More"})
+    task.sees(page)
+    task.sees(page)
+    schema = task.visit.asked[-1].output_schema
+    assert schema is not None and schema["properties"]["move"]["enum"] == ["More", "Other", "back"]
+
+
+def test_an_entry_that_was_not_saved_is_not_done() -> None:
+    answers = {"2 Name": "Zoë", "3 Day": "12"}
+    task = Task("Zoë on day 12", errand("write", "day", "Zoë", "12"), answers)
+    full = (FORM[0], ("field", "Zoë", (0, 300, 1080, 400), {"hint": "Name"}), FILLED[2])
+    for screen in (look(*FORM), look(*FORM), look(FORM[0], full[1], FORM[2])):
+        task.sees(screen)
+    task.sees(look(*full), ok=False)
+    again = look(*full)
+    assert touches(task.sees(again), again) == "Save"

@@ -23,8 +23,8 @@ from gateway.phone.actions import (
     Wait,
 )
 from gateway.phone.element import Element
-from gateway.phone.task.command_words import COMMANDS, fold
-from gateway.phone.task.consequential import UNKNOWN, consequential, words
+from gateway.phone.judging.command_words import COMMANDS, fold
+from gateway.phone.judging.consequential import UNKNOWN, consequential, words
 
 ALL = words()
 FIRST = Numbered(element=1)

@@ -26,8 +26,8 @@ from test_postconditions import EVERYTHING, LOOKS
 
 from gateway.phone.actions import Clear, DeviceAction, Enter, Tap, Type, Wait
 from gateway.phone.element import Element
-from gateway.phone.task.happened import happened
-from gateway.phone.task.look import Look
+from gateway.phone.judging.happened import happened
+from gateway.phone.judging.look import Look
 
 TAP = Tap(coordinate=(0.5, 0.5))
 PAY, SEND = on(checkout(), "pay"), on(conversation("hallo"), "send_message")

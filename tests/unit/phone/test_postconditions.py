@@ -39,8 +39,8 @@ from gateway.phone.actions import (
     Wait,
 )
 from gateway.phone.element import Element
-from gateway.phone.task.look import Look
-from gateway.phone.task.postcondition import judge
+from gateway.phone.judging.look import Look
+from gateway.phone.judging.postcondition import judge
 from gateway.phone.task.state import Result
 from gateway.phone.text_input import INSTALL
 

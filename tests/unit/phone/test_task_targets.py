@@ -8,10 +8,10 @@ from test_consequential_targets import ACTIONS, ELEMENT
 
 from gateway.phone.actions import Back, Drag, LongPress, Numbered, Swipe, Tap
 from gateway.phone.element import Element
-from gateway.phone.task.another_way import another_way
-from gateway.phone.task.loops import action_of, key
+from gateway.phone.judging.another_way import another_way
+from gateway.phone.judging.loops import action_of, key
+from gateway.phone.judging.target import again, called, same, target_of
 from gateway.phone.task.state import Seen
-from gateway.phone.task.target import again, called, same, target_of
 
 ROW = element("button", "Network", (0, 400, 1080, 600))
 INNER = element("switch", "Mobile data", (876, 430, 1032, 570))

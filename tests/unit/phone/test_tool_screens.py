@@ -15,7 +15,7 @@ from gateway.engine.artifacts import MemoryArtifacts
 from gateway.engine.ports import LookFailed
 from gateway.errors import NoDevice, NotNow
 from gateway.phone.element import Bounds, Element
-from gateway.phone.task.look import Look
+from gateway.phone.judging.look import Look
 from gateway.phone.task.state import Seen
 from gateway.phone.tools import acts
 from gateway.phone.tools.acts import open_app, swipe, tap, type_text

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from gateway.engine.ports import Json
 from gateway.phone.element import Element
+from gateway.phone.judging.look import Difference, Look
+from gateway.phone.judging.target import again
 from gateway.phone.labels import SEPARATOR
-from gateway.phone.task.look import Difference, Look
-from gateway.phone.task.target import again
 
 LONG = 40  # characters of a text that a note repeats
 FEW = 5  # words of it

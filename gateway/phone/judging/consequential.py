@@ -22,9 +22,9 @@ from gateway.phone.actions import (
     Type,
 )
 from gateway.phone.element import Element
+from gateway.phone.judging.command_words import LETTER, WIDE, Command, Words, fold, words
+from gateway.phone.judging.launchers import is_launcher
 from gateway.phone.labels import SEPARATOR
-from gateway.phone.task.command_words import LETTER, WIDE, Command, Words, fold, words
-from gateway.phone.task.launchers import is_launcher
 
 __all__ = ["Words", "consequential", "words"]
 

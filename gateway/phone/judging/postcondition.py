@@ -13,15 +13,15 @@ from gateway.engine.ports import Json
 from gateway.phone import actions
 from gateway.phone.actions import DeviceAction
 from gateway.phone.element import Element
+from gateway.phone.judging import crash
+from gateway.phone.judging.happened import happened
+from gateway.phone.judging.launchers import is_dialog, is_launcher
+from gateway.phone.judging.look import Difference, Look
+from gateway.phone.judging.refusal import refused
+from gateway.phone.judging.target import again
+from gateway.phone.judging.typed_text import Verdict, cleared, quoted, typed
 from gateway.phone.roles import CHECKABLE
-from gateway.phone.task import crash
-from gateway.phone.task.happened import happened
-from gateway.phone.task.launchers import is_dialog, is_launcher
-from gateway.phone.task.look import Difference, Look
-from gateway.phone.task.refusal import refused
 from gateway.phone.task.state import Result
-from gateway.phone.task.target import again
-from gateway.phone.task.typed_text import Verdict, cleared, quoted, typed
 
 __all__ = ["Look", "happened", "judge"]
 

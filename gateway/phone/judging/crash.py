@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gateway.phone.task.launchers import is_launcher
-from gateway.phone.task.look import Look
+from gateway.phone.judging.launchers import is_launcher
+from gateway.phone.judging.look import Look
 
 BUTTONS = frozenset("aerr_close aerr_wait aerr_app_info aerr_report aerr_restart aerr_mute".split())  # AOSP's own names
 MANY = 10  # elements: the dialog has fewer

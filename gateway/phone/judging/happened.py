@@ -6,11 +6,11 @@ import re
 
 from gateway.phone.actions import Clear, DeviceAction, Type, Wait
 from gateway.phone.element import Element
-from gateway.phone.task import crash
-from gateway.phone.task.command_words import fold, whole
-from gateway.phone.task.look import Difference, Look
-from gateway.phone.task.target import again
-from gateway.phone.task.typed_text import handed_over
+from gateway.phone.judging import crash
+from gateway.phone.judging.command_words import fold, whole
+from gateway.phone.judging.look import Difference, Look
+from gateway.phone.judging.target import again
+from gateway.phone.judging.typed_text import handed_over
 
 ADVERTISEMENT = re.compile(r"AdActivity|\.ads?\.|Interstitial")  # in the app's own name, above whatever it shows
 

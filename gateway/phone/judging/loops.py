@@ -25,16 +25,19 @@ def times(action: Mapping[str, Json]) -> int:
 def key(seen: Seen, action: Mapping[str, Json]) -> str:
     """Of a choice: equal where nothing at all had changed on the screen and the same was chosen, but for a hundredth of
     the screen and for how long a finger moved. Numbers count: who taps `+` again and again gets on."""
-    return f"{seen.look} {json.dumps(_nearly(action), ensure_ascii=False, sort_keys=True)}"
+    return f"{_screen(seen, action)} {json.dumps(_nearly(action), ensure_ascii=False, sort_keys=True)}"
 
 
 def action_of(key: str, seen: Seen) -> dict[str, Json] | None:
     """The action of a choice that was made on this screen; None where it was another screen."""
-    look, _, action = key.partition(" ")
-    if look != seen.look:
-        return None
-    found: dict[str, Json] = json.loads(action)
-    return found
+    screen, _, said = key.partition(" ")
+    action: dict[str, Json] = json.loads(said)
+    return action if screen == _screen(seen, action) else None
+
+
+def _screen(seen: Seen, action: Mapping[str, Json]) -> str:
+    """No list tells how far a long text was scrolled in its field: the picture does."""
+    return f"{seen.look}/{seen.png}" if action["action"] == "swipe" else seen.look
 
 
 def _nearly(action: Mapping[str, Json]) -> dict[str, Json]:

@@ -9,6 +9,7 @@ from gateway.engine.nodes import Node, Route
 from gateway.engine.ports import Json
 from gateway.phone.actions import DEVICE_ACTION
 from gateway.phone.judging.another_way import another_way
+from gateway.phone.judging.happened import happened
 from gateway.phone.judging.look import Look
 from gateway.phone.judging.postcondition import judge
 from gateway.phone.judging.target import called, target_of
@@ -31,6 +32,11 @@ LATER_S = 1.0
 UNTOLD = (
     "the screen has not changed: whether it happened is not known. Do not do it again: look elsewhere in the app "
     "whether it is done"
+)
+
+INTERRUPTED = (
+    "something else has come in front: whether it happened is not known. See to that first, then look whether it is "
+    "done. Do not do it again"
 )
 
 
@@ -98,6 +104,10 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
             waited += max(float(rested["ms"]) / 1000, delay)
             found = await visit.call("device.observe", {"serial": given.serial}, name="later.look")
             after = Seen.model_validate(found["seen"])
+        if acted.consequential and result.ok and _interrupted(before, look):
+            verdict = happened(action, target, acted.consequential, before, look)
+            if not verdict:
+                result = Result(ok=None, cause="unknown", note=INTERRUPTED, how=result.how, output=result.output)
         other = None
         if result.ok is False and result.cause in NOTHING_CHANGED:
             if acted.consequential:
@@ -141,6 +151,11 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         if output.result.ok is False or len(state.queue) < 2:
             return state.with_(queue=(), next="ChooseAction")
         return state.with_(queue=state.queue[1:], next="Act")
+
+
+def _interrupted(before: Look, after: Look) -> bool:
+    """Whether a change may be something that came up by itself."""
+    return (after.is_popup and not before.is_popup) or after.seen.package != before.seen.package
 
 
 def _custom(acted: Acted) -> Result:

@@ -217,7 +217,7 @@ async def test_the_selected_text_is_for_the_clipboard(lab: Lab) -> None:
 
 async def test_a_field_for_numbers_has_no_arrows_that_a_finger_could_hit(lab: Lab) -> None:
     await lab.show('<input type="number" id="age" value="36">')
-    left, top, right, bottom = (await lab.node("age")).bounds
+    _, top, right, bottom = (await lab.node("age")).bounds
     for x in range(right - 6, right - 80, -12):
         await lab.display.tap(x, top + (bottom - top) // 4)
         assert await lab.value("document.querySelector('#age').value") == "36"

@@ -126,6 +126,15 @@ def test_a_choice_that_is_off_by_a_pixel_or_slower_is_the_same() -> None:
     assert key(seen("A"), swipe) != key(seen("A"), {**swipe, "start": [0.5, 0.6]})
 
 
+def test_a_swipe_that_moves_the_picture_only_is_no_loop() -> None:
+    before, after = (look(("field", "A long text"), png=name).seen for name in ("1", "2"))
+    swipe = {"action": "swipe", "start": [0.5, 0.8], "end": [0.5, 0.2]}
+    assert key(before, swipe) != key(after, swipe)
+    assert action_of(key(before, swipe), before) == swipe and action_of(key(before, swipe), after) is None
+    tap = {"action": "tap", "coordinate": {"element": 1}}
+    assert key(before, tap) == key(after, tap)
+
+
 ARGUMENTS = st.dictionaries(st.text(max_size=5), st.none() | st.integers() | st.text() | st.lists(st.integers()))
 
 

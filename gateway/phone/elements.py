@@ -95,12 +95,15 @@ def _overlap(one: Item, other: Item) -> bool:
 
 
 def _element(number: int, item: Item) -> Element:
+    text, hint = item.text, item.hint
+    if "password" in item.state:  # a text beside it may have become its own: that names it
+        text, hint = "", hint or text
     return Element(
         number,
         item.role,
-        harmless(item.text),
+        harmless(text),
         item.bounds,
-        hint=item.hint,
+        hint=harmless(hint),
         resource_id=item.resource_id,
         state=tuple(each for each in STATES if each in item.state),
         clickable=item.clickable,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateway.engine.ports import Json
 from gateway.phone.agents.agent import Chosen
-from gateway.phone.agents.decision import Decision
+from gateway.phone.agents.decision import Decision, saves
 from gateway.phone.agents.errand import core, same_thing
 from gateway.phone.agents.moves import Move, is_field, is_on, is_search, label
 from gateway.phone.element import Element
@@ -20,6 +20,10 @@ class Looking(Decision):
 
     def tapped(self) -> set[str]:
         return self.past.tapped(self.moment.seen.state_id, whatever_stood_there=True)
+
+    def makes_sense(self, move: Move) -> bool:
+        """Who only looks makes, saves and sends nothing."""
+        return not saves(move)
 
     async def roam(self, now: str) -> Chosen:
         """On to another place."""
@@ -47,7 +51,7 @@ class Switching(Looking):
     def makes_sense(self, move: Move) -> bool:
         """No switch of something else, and none that stands as it shall."""
         if move.element is None or is_on(move.element) is None:
-            return True
+            return super().makes_sense(move)
         about = core(self.errand.about)
         return is_on(move.element) is not self.errand.wanted and not about.isdisjoint(core(label(move.element)))
 

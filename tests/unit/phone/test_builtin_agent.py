@@ -419,3 +419,23 @@ def test_an_entry_that_was_not_saved_is_not_done() -> None:
     task.sees(look(*full), ok=False)
     again = look(*full)
     assert touches(task.sees(again), again) == "Save"
+
+
+def test_who_only_looks_makes_saves_and_sends_nothing() -> None:
+    page = look(("button", "Add account"), ("button", "Send report"), ("button", "More"), ("button", "Other"))
+    task = Task("What is the serial number?", errand("find out", "serial number"), {"move": "More"})
+    task.sees(page)
+    task.sees(page)
+    schema = task.visit.asked[-1].output_schema
+    assert schema is not None and schema["properties"]["move"]["enum"] == ["More", "Other", "back"]
+
+
+def test_a_dialog_that_asks_again_in_the_same_words_can_be_agreed_to() -> None:
+    page = look(("text", "Blue Moon"), ("button", "Delete"), ("button", "Share"))
+    dialog = look(("text", "Really?"), ("button", "Cancel"), ("button", "Delete"), activity=".Dialog")
+    wanted = errand("get things", "song", "Blue Moon", app="Player")
+    answers = ({"move": "Delete"}, {"answer": "no"}, {"move": "Delete"})
+    task = Task("Delete the song Blue Moon", wanted, *answers)
+    for screen in (SONGS, SONGS, page):
+        task.sees(screen)
+    assert touches(task.sees(dialog), dialog) == "Delete"

@@ -36,8 +36,9 @@ class Getting(Decision):
                 return self.take(move)
             found = self._as_before(thing, past) or self.search(thing)
             return found or await self.choose(self.moves(), f'"{thing}"', thing)
-        same = last is not None and structure(last.state_id) == self.here  # a dialog may ask again in the same words
-        again = called_name(last.target) if last is not None and same else ""  # not before something else was done
+        again = ""  # not before something else was done; but a dialog may ask in the same words
+        if last is not None and self.past.still_shows(last):
+            again = called_name(last.target)
         offered = [each for each in self.moves() if each.element is None or each.element.text != again]
         ending = [each for each in offered if each.kind == "tap" and saves(each) and _shares(each, self._asked())]
         if len(ending) == 1:

@@ -84,6 +84,11 @@ class Past:
         found = [each.text for each in shown(after) if each.text and each.text not in there and not is_field(each)]
         return found if 0 < len(found) <= FEW_NEW else []
 
+    def still_shows(self, step: Step) -> bool:
+        """Whether most of what stood on the screen at that step stands there now."""
+        before = {each.text for each in shown(load_elements(self.artifacts, step.elements) or ()) if each.text}
+        return 2 * len(before.intersection(each.text for each in self.now)) > len(before)
+
     def _line(self, number: int, step: Step) -> str:
         kind, failed = step.action.get("action"), step.result.ok is False
         ending = f": {step.result.note or 'nothing happened'}" if failed else ""

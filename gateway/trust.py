@@ -37,6 +37,10 @@ def _loosening(values: Values, folder: Path) -> Iterator[str]:
     base = values.get("api_base")
     if base is not None and not _is_loopback(str(base)):  # keys of the environment would be sent there
         yield "api_base"
+    for key in ("adb_server", "serial"):  # what is typed, passwords too, would go to a stranger's phone
+        address = _at(values, ("device", key))
+        if address is not None and ":" in str(address) and not _is_loopback(f"//{address}"):
+            yield f"device.{key}"
     workspace = values.get("workspace")
     if workspace is not None and not (folder / str(workspace)).resolve().is_relative_to(folder.resolve()):
         yield "workspace"
@@ -75,8 +79,8 @@ def _at(values: Values, path: tuple[str, ...]) -> Any:
 
 
 def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
     try:
+        host = urlsplit(address).hostname or ""
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False

@@ -100,7 +100,7 @@ def report_on(
     if agent != BUILTIN and not loaded.phone:
         raise UsageError("--agent is for suites of tasks on phones (`phone: true`)")
     if agent != BUILTIN:
-        importable(settings.workspace)
+        importable(agent, settings.workspace)
         loading.find(agent)
     runner = runner or (on_phone(agent) if loaded.phone else HIERARCHY)
     chosen = wordings(loaded, only, wording)

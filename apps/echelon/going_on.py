@@ -41,7 +41,7 @@ def _task(settings: Settings, row: RunRow, answer: str | None, *, as_json: bool,
         )
 
     async def act(gateway: Gateway, tell: OnPhoneEvent) -> PhoneTask:
-        importable(Path(row.context["workspace"]))
+        importable(options["agent"], Path(row.context["workspace"]))
         if answer is not None:
             await gateway.runs.answer(row.id, answer)
         return await gateway.phones.resume(row.id, on_event=tell)

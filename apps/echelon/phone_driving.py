@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +39,14 @@ def begin(task: str, chosen: Mapping[str, Any], careful: Sequence[str] = ()) -> 
     return act
 
 
-def importable(folder: Path) -> None:
-    """Agents that lie in the workspace are found, after everything that is installed."""
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
+def importable(agent: str, folder: Path) -> None:
+    """An agent that is not installed is found in the workspace. Only then is that a place for modules: what lies there
+    stands for no other agent, and for nothing that is missing."""
+    module, named, _ = agent.partition(":")
+    package = module.partition(".")[0]
+    with suppress(ValueError):  # it has been imported, and does not tell from where
+        if named and package and find_spec(package) is None and str(folder) not in sys.path:
+            sys.path.append(str(folder))
 
 
 class PhoneWork:

@@ -89,7 +89,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 a budget was rea
 @click.option("--trajectory-dir", type=WHERE, metavar="DIR", help="Where the task's trajectory is written.")
 @click.option("--embed-screenshots", is_flag=True, help="In trajectory.json itself, not as files beside it.")
 @click.option("--gif", metavar="[FILE.gif]", help="An animated picture of what was done.")
-@click.option("--yes", "assume_yes", is_flag=True, help="Approve what would be asked, and pull a missing model.")
+@click.option("--yes", "assume_yes", is_flag=True, help="Pull a missing model. It answers no question of the task.")
 @options.no_input
 @options.as_json
 @options.config_option
@@ -141,7 +141,7 @@ def task(
     }
     settings, file = load(overrides, config_file)
     if agent != BUILTIN:
-        importable(settings.workspace)
+        importable(agent, settings.workspace)
         loading.find(agent)
     server = AdbServer(settings.device.adb_server)
     there = None if simulated else phone_devices.chosen(server, settings.device)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.text import Text
 
-CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # they make a line read otherwise than it is
+CONTROLS = {code: None for code in (*range(32), *range(127, 160), *TURNING) if chr(code) not in "\n\t"}
 
 LAST = 24  # characters of a table's last column, which says most
 LEAST = 8  # of one that has to be cut

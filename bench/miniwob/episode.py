@@ -25,7 +25,8 @@ BEGIN = """
   Math.seedrandom({seed}); core.EPISODE_MAX_TIME = {longest}; core.hideDisplay(); core.startEpisodeReal();
 """
 QUERY = "document.getElementById('query').textContent.replace(/\\s+/g, ' ').trim()"
-REWARDS = "core.wob_scores || []"  # of the page's episodes: a touch too many begins another one
+# Of the page's episodes, since a touch too many begins another one; none where an agent has gone to another app.
+REWARDS = "typeof core === 'undefined' ? [] : core.wob_scores || []"
 
 
 def pages() -> Path:

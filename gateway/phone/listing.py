@@ -61,18 +61,18 @@ def _left_out(number: int) -> str:
 def _line(element: Element, length: int) -> str:
     parts = [str(element.number), element.role]
     if element.role == "field":
-        parts += [_quoted(element.hint, length)] if element.hint else [element.resource_id]
-        parts += ["contains", _quoted(element.text, length)] if element.text else []
+        parts += [quoted(element.hint, length)] if element.hint else [element.resource_id]
+        parts += ["contains", quoted(element.text, length)] if element.text else []
         parts += ["empty"] if not element.text and "filled" not in element.state else []
     else:
-        parts.append(_quoted(element.text, length) if element.text else element.resource_id)
+        parts.append(quoted(element.text, length) if element.text else element.resource_id)
     if element.role in ON_OFF:
         parts.append(ON_OFF[element.role]["checked" not in element.state])
     parts += [each for each in element.state if each != "checked" or element.role not in ON_OFF]
     return " ".join(each for each in parts if each)
 
 
-def _quoted(text: str, length: int) -> str:
+def quoted(text: str, length: int) -> str:
     """In quotation marks that nothing inside can end."""
     text = text.replace('"', "'")
     return f'"{text}"' if len(text) <= length else f'"{text[: length - 1].rstrip()}…"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from gateway.llm.recipes import Recipe
 from gateway.phone.agents.agent import Unusable
 
 ROLE = "phone"
+HEADING = re.compile(r"^(?=#+ )", re.MULTILINE)
 
 
 @dataclass
@@ -39,9 +41,11 @@ class Questions:
         """An answer that fits the schema; `documents` by title. Raises Unusable where there is none."""
         declared = self.recipes[recipe]
         sections = {
-            f"{title.lower()}.md": [Section(title, title, (text,))] for title, text in documents.items() if text
+            f"{title.lower()}.md": [Section(title, title, (_within(text),))]
+            for title, text in documents.items()
+            if text
         }
-        packed = packer.pack(declared, fragments=self.prompts, documents=sections, question=question)
+        packed = packer.pack(declared, fragments=self.prompts, documents=sections, question=_within(question))
         messages = list(packed.messages)
         if self.image is not None:
             messages[-1] = messages[-1].model_copy(update={"images": [self.image]})
@@ -66,6 +70,11 @@ class Questions:
     async def _call(self, asked: Json, name: str) -> Json:
         self.asked += 1
         return await self.visit.call("model.complete", asked, name=f"{name}.{self.asked}")
+
+
+def _within(text: str) -> str:
+    """A task may hold what strangers wrote, such as "## Screen" on a line of its own: it begins no section."""
+    return HEADING.sub(" ", text)
 
 
 def read(texts: Mapping[str, str], names: tuple[str, ...]) -> tuple[dict[str, Recipe], dict[str, str]]:

@@ -19,13 +19,14 @@ from gateway.phone.agents.spans import spans
 from gateway.phone.element import Element
 from gateway.phone.judging.launchers import is_launcher
 from gateway.phone.labels import SEPARATOR
-from gateway.phone.listing import COMMON, listing, words
+from gateway.phone.listing import COMMON, listing, quoted, words
 from gateway.phone.task.state import Plain
 
 MOVE, TEXTS, JUDGEMENT = "phone_agent", "phone_texts", "phone_judgement"
 
 LISTED = 600  # tokens of what the screen shows
 NUMBERS = re.compile(r"^(\d+) ", re.MULTILINE)  # of the elements in a listing
+SAID = 200  # characters of what a screen, or a field, says
 OPENINGS = 3  # times that the app is opened again after it went away
 NOTICE = 6  # elements: what has more is no mere notice
 WORD = re.compile(r"\S+")
@@ -196,7 +197,8 @@ class Decision(ABC):
         names = {f"{each.number} {label(each)}": label(each) for each in fields}
         text = {"type": "string", "enum": ["", *spans(self.moment.task)]}
         lines = "\n".join(
-            f'{each.number} "{label(each)}" ' + (f'contains "{each.text}"' if each.text and each.hint else "empty")
+            f'{each.number} "{label(each)}" '
+            + (f"contains {quoted(each.text, SAID)}" if each.text and each.hint else "empty")
             for each in fields
         )
         documents = {"Task": self.moment.task, "Fields": lines}

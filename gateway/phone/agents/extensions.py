@@ -102,6 +102,11 @@ class Extensions:
         both = self.of([*self.actions.values(), *other.actions.values()], [*self.middleware, *other.middleware])
         return Extensions(both.actions, both.middleware, (*self.left_out, *other.left_out))
 
+    @property
+    def changes_acts(self) -> bool:
+        """Whether something else may be done than was chosen."""
+        return bool(self._hooks("before_act"))
+
     def before_predict(self, obs: dict[str, Any]) -> dict[str, Any]:
         for each, hook in self._hooks("before_predict"):
             obs = _asked(each, hook, obs)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen
 from gateway.phone.agents.button_words import SAVING
-from gateway.phone.agents.decision import Decision, saves
+from gateway.phone.agents.decision import SAID, Decision, saves
 from gateway.phone.agents.errand import core
 from gateway.phone.agents.moves import Move, called_name, is_field, is_on, label
 from gateway.phone.agents.past import Past, structure
-from gateway.phone.listing import COMMON, words
+from gateway.phone.listing import COMMON, quoted, words
 
 STEM = 3  # letters
 RETURNS = 3  # times back in a row, to where the thing before was chosen
@@ -47,7 +47,7 @@ class Getting(Decision):
         if open_choices and last is not None and self._may_end(last.target):  # it waits for one of them
             return await self.choose(open_choices, f'"{thing}"')
         new = [] if last is None else self.past.new(len(self.past.steps) - 1)
-        now = "; ".join([f'"{thing}"', *(f'the screen says "{each}"' for each in new)])
+        now = "; ".join([f'"{thing}"', *(f"the screen says {quoted(each, SAID)}" for each in new)])
         return await self.choose([*(each for each in offered if each.kind != "type"), Move("done", "done")], now)
 
     async def done(self) -> Chosen:

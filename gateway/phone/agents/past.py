@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from gateway.engine.ports import Artifacts
 from gateway.phone.agents.moves import called_name, is_field, is_search, shown
 from gateway.phone.element import Element
+from gateway.phone.harmless import harmless
 from gateway.phone.labels import SEPARATOR
-from gateway.phone.listing import words
+from gateway.phone.listing import quoted, words
 from gateway.phone.task.state import Step, load_elements
 
 LINES = 6  # steps that the model is told
@@ -91,23 +92,23 @@ class Past:
 
     def _line(self, number: int, step: Step) -> str:
         kind, failed = step.action.get("action"), step.result.ok is False
-        ending = f": {step.result.note or 'nothing happened'}" if failed else ""
+        ending = f": {harmless(step.result.note) or 'nothing happened'}" if failed else ""
         if kind == "tap":
             if step.target.startswith("field") and not failed:
                 return ""
-            new = "" if failed else "; ".join(f'"{_short(each)}"' for each in self.new(number))
-            return f"tapped {_short(_cut(step.target))}{ending}" + (f"; new on the screen: {new}" if new else "")
+            new = "" if failed else "; ".join(quoted(each, SHORT) for each in self.new(number))
+            return f"tapped {_touched(step.target)}{ending}" + (f"; new on the screen: {new}" if new else "")
         if kind == "type":
-            return f'typed "{_short(str(step.action["text"]))}"{ending}'
+            return f"typed {quoted(harmless(str(step.action['text'])), SHORT)}{ending}"
         if kind == "swipe":
             return f"scrolled{ending}"
         if kind == "open_app":
-            return f'opened "{step.action["app"]}"{ending}'
+            return f"opened {quoted(harmless(str(step.action['app'])), SHORT)}{ending}"
         if kind == "back":
             return f"went back{ending}"
         if kind in ("ask_user", "mcp_call"):
             asked = step.action.get("question") or step.action.get("tool")
-            return f'asked "{_short(str(asked))}": {_short(step.result.note or step.result.output)}'
+            return f"asked {quoted(harmless(str(asked)), SHORT)}: {_short(step.result.note or step.result.output)}"
         if kind in ("clear", "FINISH", "answer", None):
             return ""
         return f"{kind}{ending}"
@@ -122,10 +123,11 @@ def _first(text: str) -> str:
     return text.split(SEPARATOR)[0]
 
 
-def _cut(target: str) -> str:
-    """`button "Pay · £12.00"` without what follows the name."""
-    return _first(target) + '"' if SEPARATOR in target else target
+def _touched(target: str) -> str:
+    """`button "Pay · £12.00"` without what follows the name, in quotation marks that the name cannot end."""
+    role, mark, name = _first(target).partition(' "')
+    return f"{role} {quoted(name.removesuffix(mark[1:]), SHORT - len(role) - 2)}" if mark else _short(target)
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= SHORT else text[: SHORT - 1].rstrip() + "…"
+    return harmless(text, SHORT)

@@ -14,6 +14,7 @@ CAUSES = {
     "app_not_found": "no_such_app",
     "device_denied": "denied",
     "usage": "unusable",
+    "moved": "moved",
 }
 NO_INPUT_METHOD = "This phone cannot type these characters. Type plain letters and digits, or ask the user."
 

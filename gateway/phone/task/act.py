@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,30 @@ from gateway.engine.ports import Effect, Json
 from gateway.phone.actions import DEVICE_ACTION
 from gateway.phone.element import Element
 from gateway.phone.judging.consequential import Words, consequential
+from gateway.phone.judging.look import Look
+from gateway.phone.judging.still_there import still_there
 from gateway.phone.judging.target import called, same, target_of
 from gateway.phone.task.secret import masked
-from gateway.phone.task.state import Acted, PhoneContext, PhoneState, Plain, Result, Seen, TaskOptions, load_elements
+from gateway.phone.task.state import (
+    Acted,
+    PhoneContext,
+    PhoneState,
+    Plain,
+    Result,
+    Seen,
+    Step,
+    TaskOptions,
+    load_elements,
+    risk_of,
+)
+from gateway.phone.trajectory.words import in_words
 
 if TYPE_CHECKING:
     from gateway.phone.agents.extensions import Extensions
 
 AGAIN_ALWAYS = ("home", "open_app", "wait", "clear")
 NO_TOUCH = ("wait",)
+UNTOLD = ("unknown", "app_gone")
 LONGEST_S = 2.0
 
 
@@ -31,7 +47,9 @@ class Due:
     options: TaskOptions
     app: str
     risked: tuple[str, ...]
+    untold: tuple[Step, ...]
     task: str
+    other_way: bool
 
 
 class Done(Plain):
@@ -61,13 +79,22 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
 
     def build_input(self, state: PhoneState, context: PhoneContext) -> Due:
         assert state.seen is not None and state.device is not None
-        serial = state.device.serial
-        return Due(state.queue[0], state.seen, serial, context.options, state.app, state.risked, context.task)
+        return Due(
+            action=state.queue[0],
+            seen=state.seen,
+            serial=state.device.serial,
+            options=context.options,
+            app=state.app,
+            risked=state.risked,
+            untold=_untold(state.steps),
+            task=context.task,
+            other_way=state.other_way,
+        )
 
     async def execute(self, due: Due, visit: Visit) -> Done:
         at = await visit.now()
         risky, target, element = self._judged(due, visit)
-        risk = f"{due.seen.state_id or due.seen.look} {target}" if risky else ""
+        risk = risk_of(due.seen, target) if risky else ""
         done = Done(
             risk=risk,
             touches=due.action["action"] not in NO_TOUCH,
@@ -75,15 +102,23 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
             at=at,
             target=target,
         )
+        refusal = None
         if risky:
-            refusal = await self._forbidden(due, risk, target, visit)
+            what = in_words(masked(due.action, load_elements(visit.artifacts, due.seen.elements)), target)
+            question = self._question(due, risk, what, target)
+            refusal = None if question is None else await self._forbidden(question, what, visit)
             if refusal is None:
-                due, refusal = await self._still_there(due, element, visit)
-            if refusal is not None:
-                return done.model_copy(update={"result": refusal, "touches": False, "off_app": False, "risk": ""})
+                due, refusal = await self._still_there(due, element, visit, closely=question is not None)
+        elif due.other_way:
+            refusal = await self._happened_late(due, visit)
+        if refusal is not None:
+            return done.model_copy(update={"result": refusal, "touches": False, "off_app": False, "risk": ""})
         outcome, retries, ms = await self._do(due, risky, target, visit)
-        acted = Acted(action=due.action, before=due.seen, outcome=outcome, ms=ms, retries=retries, consequential=risky)
-        return done.model_copy(update={"acted": acted})
+        before = Seen.model_validate(outcome.pop("before")) if "before" in outcome else due.seen
+        acted = Acted(action=due.action, before=before, outcome=outcome, ms=ms, retries=retries, consequential=risky)
+        moved = outcome.get("error") == "moved"
+        untouched = {"touches": False, "off_app": False} if moved else {}
+        return done.model_copy(update={"acted": acted, **untouched})
 
     def apply_output(self, state: PhoneState, output: Done) -> PhoneState:
         if output.acted is None:
@@ -115,41 +150,61 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
         readable = elements is not None
         return consequential(action, element, elements, self._words, readable=readable), called(element), element
 
-    async def _forbidden(self, due: Due, risk: str, target: str, visit: Visit) -> Result | None:
-        """What a person says to it, where one has to be asked."""
-        what = f"{due.action['action']} {target}".strip()
+    def _question(self, due: Due, risk: str, what: str, target: str) -> tuple[str, str] | None:
+        """What a person has to be asked first, after its name; None where that is nothing. `what` is the act in
+        words."""
         if risk in due.risked:
-            question = (
+            return "again", (
                 f"This was done before, on this very screen: {what}. It may have happened although nothing changed. "
                 f"Do it again? (Task: {due.task[:200]})"
             )
-            answer = await visit.ask("again", question, options=("yes", "no"))
-        elif due.options.confirm:
-            answer = await visit.ask(
-                "confirm", f"May this be done: {what}? (Task: {due.task[:200]})", options=("yes", "no")
+        if any(_is_that(each, due.seen, target) for each in due.untold):
+            return "again", (
+                f"This was done before, and nobody knows whether it happened: {what}. Do it again? "
+                f"(Task: {due.task[:200]})"
             )
-        else:
-            return None
-        if answer == "yes":
+        if due.options.confirm:
+            return "confirm", f"May this be done: {what}? (Task: {due.task[:200]})"
+        return None
+
+    async def _forbidden(self, question: tuple[str, str], what: str, visit: Visit) -> Result | None:
+        """The refusal, where the person does not want it."""
+        if await visit.ask(*question, options=("yes", "no")) == "yes":
             return None
         return Result(ok=False, cause="refused", note=f"the user does not want this: {what}")
 
-    async def _still_there(self, due: Due, element: Element | None, visit: Visit) -> tuple[Due, Result | None]:
-        """Looks once more: while the agent decided, something else may have come where the target was."""
-        if element is None:
+    async def _still_there(
+        self, due: Due, element: Element | None, visit: Visit, *, closely: bool
+    ) -> tuple[Due, Result | None]:
+        """Looks once more: while the agent decided, something else may have come where the target was; while a person
+        was asked (`closely`), anything. Once in a visit: an attempt that goes on after a doubt must not see that the
+        target has gone, but ask what became of it."""
+        try:
+            action = DEVICE_ACTION.validate_python(due.action)
+        except ValueError:  # a custom one knows itself where it belongs
             return due, None
-        found = await visit.call("device.observe", {"serial": due.serial}, name="before")
+        found = await visit.call("device.observe", {"serial": due.serial}, name="before", effect=Effect.ONCE)
         now = Seen.model_validate(found["seen"])
-        there = load_elements(visit.artifacts, now.elements)
-        again = same(element, there or ())
-        if again is None or again.bounds != element.bounds:
-            note = f"{called(element)} is not there any more as it was: the screen has changed. Look again"
+        then, later = (Look(each, load_elements(visit.artifacts, each.elements)) for each in (due.seen, now))
+        if not still_there(action, element, then, later, closely=closely):
+            what = called(element) or "what it was for"
+            note = f"{what} is not there any more as it was: the screen has changed. Look again"
             return due, Result(ok=False, cause="moved", note=note)
         place = due.action.get("coordinate")
-        if isinstance(place, dict):
-            action = {**due.action, "coordinate": {"element": again.number}}
-            return replace(due, action=action, seen=now), None
+        again = None if element is None else same(element, later.elements or ())
+        if isinstance(place, dict) and again is not None:
+            action_now = {**due.action, "coordinate": {"element": again.number}}
+            return replace(due, action=action_now, seen=now), None
         return replace(due, seen=now), None
+
+    async def _happened_late(self, due: Due, visit: Visit) -> Result | None:
+        """Before another way: what the first one did may only show now."""
+        found = await visit.call("device.observe", {"serial": due.serial}, name="late", effect=Effect.ONCE)
+        if found["seen"]["look"] == due.seen.look:
+            return None
+        return Result(
+            ok=False, cause="moved", note="the screen has changed since: it may have happened late. Look again"
+        )
 
     async def _do(self, due: Due, risky: str, target: str, visit: Visit) -> tuple[dict[str, Json], int, float]:
         """What became of it, how often it was tried again, and how long the phone took, in milliseconds."""
@@ -185,3 +240,16 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
         await visit.call("device.settle", {"serial": due.serial, "delay": delay, "longest": LONGEST_S}, name="pause")
         found = await visit.call("device.observe", {"serial": due.serial}, name="between")
         return bool(found["seen"]["look"] != due.seen.look)
+
+
+def _untold(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """What had consequences, and nobody knows whether it happened."""
+    return tuple(each for each in steps if each.consequential and each.result.cause in UNTOLD)
+
+
+def _is_that(step: Step, seen: Seen, target: str) -> bool:
+    """Whether it would be the same thing once more, on a screen that is built alike; also by Enter instead of by the
+    button, of which nothing tells that it is another thing."""
+    structure = seen.state_id.partition(":")[0]
+    alike = step.package == seen.package and structure == step.state_id.partition(":")[0]
+    return alike and bool(structure) and (step.target == target or not step.target or not target)

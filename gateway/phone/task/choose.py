@@ -95,7 +95,8 @@ class ChooseAction(Node[PhoneState, PhoneContext, Asked, Decided]):
             chosen = await self._agent.choose(moment, visit)
             decided = _checked(chosen, state, seen, elements)
         except Unusable as error:
-            decided = Decided(problem=str(error), cause="unusable", said=error.said, text=error.text)
+            said = masked(error.said, elements) if isinstance(error.said, dict) else error.said
+            decided = Decided(problem=str(error), cause="unusable", said=said, text=error.text)
         ended = await visit.now()
         if decided.chosen is not None:
             first = decided.chosen.actions[0]

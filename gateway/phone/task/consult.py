@@ -8,12 +8,14 @@ from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node
 from gateway.engine.ports import Json
 from gateway.errors import UserCancelled
+from gateway.phone.harmless import harmless
 from gateway.phone.task.choose import recorded
 from gateway.phone.task.state import PhoneContext, PhoneState, Plain, Result, TaskOptions
 from gateway.tools.calling import ToolCaller
 
 SKIP, CANCEL, DONE = "skip", "cancel", "done"
 SHOWN = 2000  # characters of a tool's result that the agent is shown
+NOTED = 500  # … and of what stands of it in the trajectory, on one line: it cannot pretend to be more than a note
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class CallTool(Node[PhoneState, PhoneContext, Wanted, Told]):
         return Told(
             said=said,
             result=Result(
-                ok=bool(result["ok"]), cause="" if result["ok"] else "tool_failed", note=text[:500], how=name
+                ok=bool(result["ok"]), cause="" if result["ok"] else "tool_failed", note=harmless(text, NOTED), how=name
             ),
             at=await visit.now(),
         )

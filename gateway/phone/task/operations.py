@@ -25,7 +25,8 @@ from gateway.phone.agents.extensions import Extensions
 from gateway.phone.judging.happened import happened
 from gateway.phone.judging.launchers import is_dialog
 from gateway.phone.judging.look import Look
-from gateway.phone.judging.target import target_of
+from gateway.phone.judging.still_there import still_there
+from gateway.phone.judging.target import called, target_of
 from gateway.phone.task.hands import Hand
 from gateway.phone.task.provision import provision
 from gateway.phone.task.seeing import observation_of, seen_of
@@ -39,6 +40,7 @@ REFUSED = (ActionFailed, TextNotTyped, AppNotFound, DeviceDenied, UsageError)
 LOOK_AGAIN_S = 1.0
 IN_FRONT_S = 10.0
 MAX_APPS = 150
+OLD_S, OLD_RISKY_S = 30.0, 5.0  # a look so old is not acted on, of acts that are harmless and of others
 
 
 def device_operations(hand: Hand, extensions: Extensions, patience: float) -> list[Operation]:
@@ -51,7 +53,7 @@ def device_operations(hand: Hand, extensions: Extensions, patience: float) -> li
         Operation("device.launch", _changing(hand, _launch), Effect.IDEMPOTENT),
         Operation("device.restart", _changing(hand, _restart), Effect.IDEMPOTENT),
         Operation("device.settle", _settle(hand)),
-        Operation("device.observe", _observe(hand)),
+        Operation("device.observe", _observe(hand), reconcile=_not_seen),
         Operation("device.act", acting.run, Effect.ONCE, reconcile=acting.reconcile, in_words=_in_words),
     ]
 
@@ -143,6 +145,11 @@ def _observe(hand: Hand) -> Any:
     return run
 
 
+async def _not_seen(args: Json, scope: Scope) -> Reconciliation:
+    """A look that was cut off is made again, also where only one is wanted."""
+    return Reconciliation(Reconciled.NOT_DONE)
+
+
 async def _look(hand: Hand, serial: str | None, scope: Scope) -> Seen:
     def look(bridge: Bridge) -> Seen:
         observed = bridge.observe()
@@ -155,12 +162,14 @@ async def _look(hand: Hand, serial: str | None, scope: Scope) -> Seen:
 class _Acting:
     """`device.act`: `{"serial", "action", "seen", "consequential"}` gives `{"ok": True, "pixels", "how", "output",
     "typed"}`; `{"ok": False, "error", "message", "hint"}` where the phone has refused it and it was not done; or
-    `{"ok": None, "uncertain"}` where its answer was lost and the screen tells that it happened."""
+    `{"ok": None, "uncertain"}` where its answer was lost and the screen tells that it happened. Where what was seen had
+    become old, `before` is the look that was taken instead."""
 
     def __init__(self, hand: Hand, extensions: Extensions, patience: float) -> None:
         self._hand = hand
         self._extensions = extensions
         self._patience = patience
+        self._wanted: dict[str, Json] = {}  # by call: what middleware has made of its action
 
     async def run(self, args: Json, scope: Scope) -> Json:
         if not self._extensions.middleware:
@@ -168,6 +177,7 @@ class _Acting:
         wanted = await asyncio.to_thread(self._extensions.before_act, dict(args["action"]))
         if wanted is None:
             return {"ok": False, "error": "unwanted", "message": "middleware does not let it be done", "hint": ""}
+        self._wanted[scope.call_id] = wanted
         outcome = await self._done({**args, "action": wanted}, scope)
         problem = await asyncio.to_thread(self._extensions.after_act, wanted, dict(outcome))
         return {**outcome, "output": f"{outcome.get('output', '')}\n{problem}".strip()} if problem else outcome
@@ -180,6 +190,9 @@ class _Acting:
                 return await self._custom(name, args)
             action = DEVICE_ACTION.validate_python(args["action"])
             observation = observation_of(seen, scope.artifacts)
+            now, refusal = await self._looked_again(action, seen, args, scope)
+            if refusal is not None:
+                return refusal
             done = await self._hand.act(lambda bridge: bridge.perform(action, observation), args["serial"])
         except DeviceError as error:
             if error.performed is None:
@@ -188,14 +201,37 @@ class _Acting:
                 return {"ok": False, "error": error.kind, "message": str(error), "hint": error.hint}
             error.retryable = error.retryable and not isinstance(error, DeviceLost | NoDevice)
             raise
-        return _outcome(done)
+        return _outcome(done) if now is None else {**_outcome(done), "before": now.model_dump(mode="json")}
+
+    async def _looked_again(
+        self, action: DeviceAction, seen: Seen, args: Json, scope: Scope
+    ) -> tuple[Seen | None, Json]:
+        """A new look where the one that the act was chosen on is old: the agent has thought for long, a person has, or
+        the task was gone on with much later. And the refusal, where the phone shows something else by now."""
+        risky = bool(args["consequential"])
+        if time.time() - seen.at <= (OLD_RISKY_S if risky else OLD_S):
+            return None, None
+        try:
+            now = await _look(self._hand, args["serial"], scope)
+        except DeviceError as error:
+            error.performed = False
+            raise
+        then, later = (Look(each, load_elements(scope.artifacts, each.elements)) for each in (seen, now))
+        target = target_of(action, then.elements, seen.size)
+        if still_there(action, target, then, later, closely=risky):
+            return now, None
+        what = f"{called(target)} is" if target is not None else "what it was for is"
+        message = f"{what} not there any more as it was: the screen has changed"
+        return now, {"ok": False, "error": "moved", "message": message, "hint": "look again"}
 
     async def _custom(self, name: str, args: Json) -> Json:
         custom = self._extensions.actions[name]
         given = custom.args.model_validate({key: each for key, each in args["action"].items() if key != "action"})
         try:
             said = await self._hand.act(lambda bridge: custom.run(bridge, given), args["serial"])
-        except DeviceError:
+        except DeviceError as error:
+            if custom.effect is Effect.ONCE and not isinstance(error, REFUSED):
+                error.performed = None  # of its parts, some may have been done
             raise
         except EchelonError as error:
             return {"ok": False, "error": error.kind, "message": str(error), "hint": error.hint}
@@ -206,12 +242,12 @@ class _Acting:
         act has consequences: it may just be slow."""
         seen = Seen.model_validate(args["seen"])
         before = Look(seen, load_elements(scope.artifacts, seen.elements))
-        name = args["action"]["action"]
-        action: DeviceAction | None = (
-            None if name in self._extensions.actions else DEVICE_ACTION.validate_python(args["action"])
-        )
-        if action is None:
+        wanted = self._wanted.get(scope.call_id) or args["action"]
+        if wanted["action"] in self._extensions.actions:
             return Reconciliation(Reconciled.UNKNOWN)
+        action: DeviceAction = DEVICE_ACTION.validate_python(wanted)
+        # What middleware has made of it, nobody has judged; in another process it is not even known.
+        changed = wanted != args["action"] or (scope.call_id not in self._wanted and self._extensions.changes_acts)
         target = target_of(action, before.elements, seen.size)
         until = time.monotonic() + self._patience
         while True:
@@ -226,7 +262,7 @@ class _Acting:
                 words = "its answer was lost; what the screen shows now says that it happened"
                 return Reconciliation(Reconciled.DONE, {"ok": None, "uncertain": words})
             if time.monotonic() >= until:
-                return Reconciliation(Reconciled.UNKNOWN if did is None else Reconciled.NOT_DONE)
+                return Reconciliation(Reconciled.UNKNOWN if did is None or changed else Reconciled.NOT_DONE)
             await asyncio.sleep(min(LOOK_AGAIN_S, self._patience / 5))
 
     async def _rested(self, serial: str | None, scope: Scope) -> Seen:

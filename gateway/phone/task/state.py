@@ -210,6 +210,11 @@ class PhoneState(Plain):
     next: str = "ChooseAction"
 
 
+def risk_of(seen: Seen, target: str) -> str:
+    """What stands in `risked` for an act on that target, as people call it."""
+    return f"{seen.state_id or seen.look} {target}"
+
+
 def elements_json(elements: tuple[Element, ...]) -> bytes:
     return json.dumps([asdict(each) for each in elements], ensure_ascii=False).encode("utf-8", "replace")
 

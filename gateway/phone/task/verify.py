@@ -12,6 +12,7 @@ from gateway.phone.judging.another_way import another_way
 from gateway.phone.judging.happened import happened
 from gateway.phone.judging.look import Look
 from gateway.phone.judging.postcondition import judge
+from gateway.phone.judging.still_there import unmoved
 from gateway.phone.judging.target import called, target_of
 from gateway.phone.task.perceive import LONGEST_S
 from gateway.phone.task.secret import masked
@@ -25,6 +26,7 @@ from gateway.phone.task.state import (
     Step,
     TaskOptions,
     load_elements,
+    risk_of,
 )
 
 NOTHING_CHANGED = ("dropped", "unchanged", "covered")
@@ -33,6 +35,13 @@ UNTOLD = (
     "the screen has not changed: whether it happened is not known. Do not do it again: look elsewhere in the app "
     "whether it is done"
 )
+
+CRASHED = "the app has crashed or left: whether it happened is not known. Do not do it again: look whether it is done"
+LATE = (
+    "long ago: what the screen shows now does not tell whether it happened. Do not do it again: look elsewhere in the "
+    "app whether it is done"
+)
+LONG_S = 120.0  # between an act and the look that is to tell what it did: others may have had the phone
 
 INTERRUPTED = (
     "something else has come in front: whether it happened is not known. See to that first, then look whether it is "
@@ -55,6 +64,8 @@ class Judgement(Plain):
     shown: dict[str, Json] | None = None
     """The action as the trajectory may have it, where that is another than the one that was done."""
     other: dict[str, Json] | None = None
+    risk: str = ""
+    """Where doing it once more on what is shown now would be doing it twice: that, as `risked` has it."""
     at: float = 0.0
 
 
@@ -108,6 +119,10 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
             verdict = happened(action, target, acted.consequential, before, look)
             if not verdict:
                 result = Result(ok=None, cause="unknown", note=INTERRUPTED, how=result.how, output=result.output)
+        if acted.consequential and result.cause == "app_gone":
+            result = Result(ok=None, cause="app_gone", note=CRASHED, how=result.how, output=result.output)
+        if acted.consequential and result.ok and given.after.at - before.seen.at > LONG_S + given.options.step_delay:
+            result = Result(ok=None, cause="unknown", note=LATE, how=result.how, output=result.output)
         other = None
         if result.ok is False and result.cause in NOTHING_CHANGED:
             if acted.consequential:
@@ -116,7 +131,16 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
                 way = another_way(action, target, acted.before.size)
                 other = None if way is None else way.model_dump(mode="json")
         shown = masked(acted.action, before.elements, look.elements)
-        return Judgement(result=result, after=after, target=called(target), shown=shown, other=other, at=at)
+        twice = acted.consequential and result.ok is not False and unmoved(target, before, look)
+        return Judgement(
+            result=result,
+            after=after,
+            target=called(target),
+            shown=shown,
+            other=other,
+            risk=risk_of(after, called(target)) if twice else "",
+            at=at,
+        )
 
     def apply_output(self, state: PhoneState, output: Judgement) -> PhoneState:
         acted = state.acted
@@ -143,6 +167,8 @@ class Verify(Node[PhoneState, PhoneContext, Verified, Judgement]):
         state = state.with_(
             steps=(*state.steps, step), seen=output.after, acted=None, timings_ms={}, note=output.result.note
         )
+        if output.risk and output.risk not in state.risked:
+            state = state.with_(risked=(*state.risked, output.risk))
         if output.other is not None:
             return state.with_(queue=(output.other, *state.queue[1:]), other_way=True, next="Act")
         state = state.with_(other_way=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,10 +69,12 @@ def read(path: Path) -> Trajectory:
 
 
 def png(folder: Path, screenshot: str) -> bytes | None:
-    """A screenshot of a trajectory in that folder; None where it is not there any more."""
+    """A screenshot of a trajectory in that folder; None where it is not there any more, or was never in there: who
+    sends a trajectory does not choose among the reader's own pictures."""
     try:
         if screenshot.startswith(PNG):
             return base64.b64decode(screenshot, validate=True)
-        return (folder / screenshot).read_bytes()
-    except (OSError, binascii.Error):
+        file = (folder / screenshot).resolve()
+        return file.read_bytes() if file.is_relative_to(folder.resolve()) else None
+    except (OSError, ValueError):
         return None

@@ -46,7 +46,9 @@ async def test_the_same_choice_on_the_same_screen_is_told_and_then_barred(tasks:
 
 async def test_a_password_stays_out_of_the_trajectory(tasks: Tasks) -> None:
     secret = "correct horse 17"
-    script = [LABORATORY, {"action": "tap", "on": "Secret"}, *[{"action": "type", "text": secret}] * 4, FINISH]
+    wrong = {"action": "type", "text": secret, "direction": "up"}
+    typing = [*[{"action": "type", "text": secret}] * 4, wrong]
+    script = [LABORATORY, {"action": "tap", "on": "Secret"}, *typing, FINISH]
     told: list[PhoneEvent] = []
     ran = await tasks.run(script, on_event=told.append)
     assert ran.results[2][0] is True

@@ -34,3 +34,20 @@ def test_a_folder_cannot_make_it_less_careful(tmp_path: Path) -> None:
     (tmp_path / "echelon.yaml").write_text("phone: {confirm: false}")
     with pytest.raises(ConfigError, match="phone is not taken from a folder"):
         load(tmp_path / "home", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["adb_server: 'phones.example:5037'", "adb_server: '[bad:5037'", "serial: '203.0.113.7:5555'"],
+)
+def test_a_folder_cannot_choose_a_phone_of_strangers(said: str, tmp_path: Path) -> None:
+    (tmp_path / "echelon.yaml").write_text(f"device: {{{said}}}")
+    with pytest.raises(ConfigError, match=f"device.{said.partition(':')[0]} is not taken from a folder"):
+        load(tmp_path / "home", tmp_path)
+
+
+@pytest.mark.parametrize("said", ["serial: R58M12ABCDE", "serial: '127.0.0.1:5555'", "adb_server: 'localhost:5099'"])
+def test_a_folder_can_choose_among_the_phones_of_this_computer(said: str, tmp_path: Path) -> None:
+    (tmp_path / "echelon.yaml").write_text(f"device: {{{said}}}")
+    key, _, value = said.partition(": ")
+    assert getattr(load(tmp_path / "home", tmp_path).device, key) == value.strip("'")

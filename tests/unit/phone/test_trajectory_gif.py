@@ -23,6 +23,7 @@ from gateway.phone.trajectory.film import Film, frames
 from gateway.phone.trajectory.gif import LAST_MS, STEP_MS, WIDTHS, animate
 from gateway.phone.trajectory.lettering import Lettering
 from gateway.phone.trajectory.marks import DONE, FAILED, UNCLEAR
+from gateway.phone.trajectory.saved import png as saved_png
 from gateway.phone.trajectory.saved import read
 
 SIZE = (360, 600)
@@ -229,3 +230,13 @@ def test_letters_of_other_alphabets_are_taken_from_a_font_that_has_them() -> Non
     letters = Lettering(14)
     assert letters.width("ü") > 0
     assert letters.width("ü" * 3) == pytest.approx(3 * letters.width("ü"))
+
+
+def test_only_pictures_of_its_own_folder_are_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "task"
+    (folder / "screenshots").mkdir(parents=True)
+    for path in (tmp_path / "private.png", folder / "screenshots/001.png"):
+        path.write_bytes(png(*SIZE))
+    assert saved_png(folder, "screenshots/001.png") == png(*SIZE)
+    assert saved_png(folder, "../private.png") is saved_png(folder, str(tmp_path / "private.png")) is None
+    assert saved_png(folder, "screenshots/\0.png") is None

@@ -11,7 +11,7 @@ from echelon.output.turn import CallResult, Question, TurnOutcome, TurnUsage
 from echelon.terminal import put, put_json, say
 from gateway import Turn
 from gateway.engine.state import Status, Waiting
-from gateway.errors import BudgetExhausted, EchelonError, ModelUnavailable, TaskUnfinished
+from gateway.errors import BudgetExhausted, EchelonError, ModelUnavailable, TaskUnfinished, UserCancelled
 
 WAITING = 6
 SETTINGS = {  # budgets by their counter, and the setting that raises them
@@ -156,7 +156,7 @@ def _stopped(ended: Ended, resumable: bool) -> Iterator[str]:
         if setting is not None:
             variable = f"ECHELON_{setting.replace('.', '__').upper()}"
             yield f"  raise {setting} in echelon.yaml, or {variable}, and ask again"
-    elif resumable:
+    elif resumable and reason != UserCancelled.kind:  # that is for good
         yield f"go on with: echelon runs resume {ended.run_id}"
 
 

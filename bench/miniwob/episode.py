@@ -13,6 +13,7 @@ from pathlib import Path
 
 from simphone.background import PhoneThread
 from simphone.phone import Phone
+from simphone.screen.devtools import CallFailed
 from simphone.system.component import Component
 from simphone.system.intent import Intent
 
@@ -25,7 +26,7 @@ BEGIN = """
   Math.seedrandom({seed}); core.EPISODE_MAX_TIME = {longest}; core.hideDisplay(); core.startEpisodeReal();
 """
 QUERY = "document.getElementById('query').textContent.replace(/\\s+/g, ' ').trim()"
-# Of the page's episodes, since a touch too many begins another one; none where an agent has gone to another app.
+# Of the page's episodes, since a touch too many begins another one; none where another app is in front.
 REWARDS = "typeof core === 'undefined' ? [] : core.wob_scores || []"
 
 
@@ -71,7 +72,10 @@ class Episodes:
 
     def reward(self) -> float | None:
         """-1..1; None while the episode goes on."""
-        rewards = self._phone.call(lambda phone: phone.display.evaluate(REWARDS))
+        try:
+            rewards = self._phone.call(lambda phone: phone.display.evaluate(REWARDS))
+        except CallFailed:  # no page is in front: the agent has gone to the home screen
+            return None
         return None if not rewards else 1.0 if rewards[0] > DONE else float(rewards[0])
 
 

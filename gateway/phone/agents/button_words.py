@@ -9,6 +9,12 @@ SAVING = frozenset(
 )
 """Words of what ends an entry: it is kept, or goes off."""
 
+SENDING = frozenset(
+    "send reply forward senden sende schicke schick antworte antworten weiterleiten "
+    "envoyer envoie répondre répond enviar envía envia responder responde inviare invia rispondi".split()
+)
+"""Words of tasks in which something is to go off: keeping it is not enough."""
+
 DISMISSING = frozenset(
     (
         *(

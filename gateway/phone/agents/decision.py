@@ -218,7 +218,7 @@ class Decision(ABC):
         return "\n".join(each for each in (self.moment.note, f"Answer: {result}" if result else "") if each)
 
     def _lost(self, now: str) -> Chosen:
-        if self.past.did("ask_user"):
+        if any(each.action.get("action") == "ask_user" for each in self.past.steps):  # also where nobody answered
             return self.finish(f"nothing on this screen leads on: {now}", success=False)
         return self.do({"action": "ask_user", "question": f"I do not know how to go on: {now}. What shall I do?"})
 

@@ -32,7 +32,11 @@ def find(spec: str) -> Any:
         with printed():
             found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        hint = "put the folder that holds it on PYTHONPATH" if error.name == module.split(".")[0] else "install it"
+        hint = (
+            "run it in the folder that holds it, or put that on PYTHONPATH"
+            if error.name == module.split(".")[0]
+            else "install it"
+        )
         raise ConfigError(f"agent {spec}: there is no module {error.name}", hint=hint) from error
     except Exception as error:  # whatever a stranger's module raises
         raise ConfigError(f"agent {spec}: {module} cannot be imported: {type(error).__name__}: {error}") from error

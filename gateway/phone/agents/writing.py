@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen
-from gateway.phone.agents.button_words import SAVING
+from gateway.phone.agents.button_words import SAVING, SENDING
 from gateway.phone.agents.decision import Decision, saves
 from gateway.phone.agents.moves import Move, is_field, is_search, label
 from gateway.phone.agents.spans import TIME, times
@@ -16,6 +16,7 @@ from gateway.phone.listing import words
 
 NUMERIC = re.compile(r"[\d\s:./+-]{0,8}")  # what a field has before anything was entered, such as a time
 CLOCK = re.compile(r"\d{2}")
+WRITTEN = [["text"], ["message"], ["mail"], ["email"]]  # as a task's first word
 TRIES = 2  # of the same text
 LEAVINGS = 3  # times back: the first may only close the keyboard
 
@@ -39,11 +40,17 @@ class Writing(Decision):
             self.remember(texts=texts or await self.texts(form), read=(*self.memory.read, self.here))
         if (typing := self._next_text(form)) is not None:
             return typing
-        if self.past.did("type") and not left and (saving := await self._save()) is not None:
+        typed = bool(self.past.did("type"))
+        if typed and not left and (saving := await self._save()) is not None:
             return saving
-        now = "enter " + ", ".join(f'"{each}"' for each in left) if left else "save it"
+        unsent = self._sends() and not any(
+            each.consequential and each.result.ok is not False for each in self.past.steps
+        )
+        if unsent and typed and not left and self.moment.tool_result is None and not self._can_save():
+            return self._lost("nothing here sends it")
+        now = "enter " + ", ".join(f'"{each}"' for each in left) if left else "send it" if unsent else "save it"
         offered = self.moves()
-        if self.past.did("type"):
+        if typed and not unsent:
             offered.append(Move("done", "done"))
         return await self.choose(offered, now)
 
@@ -100,13 +107,22 @@ class Writing(Decision):
                 return self.type(field, text)
         return None
 
+    def _can_save(self) -> bool:
+        return any(each.role == "button" and not SAVING.isdisjoint(words(label(each))) for each in self.elements)
+
+    def _sends(self) -> bool:
+        """Whether it shall go off: who leaves it then has done nothing."""
+        things = set(words(" ".join(self.errand.things)))
+        said = list(words(self.moment.task))
+        return not SENDING.isdisjoint(set(said) - things) or said[:1] in WRITTEN
+
     async def _save(self) -> Chosen | None:
         saving = [each for each in self.taps() if saves(each)]
         steps = self.past.steps
         typed = max(at for at, each in enumerate(steps) if each.action.get("action") == "type")
         left = [each for each in steps[typed:] if each.action.get("action") == "back"]
-        none = not any(each.role == "button" and not SAVING.isdisjoint(words(label(each))) for each in self.elements)
-        if none and len(left) < LEAVINGS and not moves.is_one_of(moves.BACK, self.moment.barred):
+        leaves = not self._can_save() and not self._sends()
+        if leaves and len(left) < LEAVINGS and not moves.is_one_of(moves.BACK, self.moment.barred):
             self.remember(saving=True)
             return self.do(moves.BACK, thinking="leaving saves it")
         if not saving or self.memory.saving:

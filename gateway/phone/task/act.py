@@ -114,7 +114,9 @@ class Act(Node[PhoneState, PhoneContext, Due, Done]):
         if refusal is not None:
             return done.model_copy(update={"result": refusal, "touches": False, "off_app": False, "risk": ""})
         outcome, retries, ms = await self._do(due, risky, target, visit)
-        before = Seen.model_validate(outcome.pop("before")) if "before" in outcome else due.seen
+        looked = outcome.get("before")
+        before = due.seen if looked is None else Seen.model_validate(looked)
+        outcome = {name: each for name, each in outcome.items() if name != "before"}
         acted = Acted(action=due.action, before=before, outcome=outcome, ms=ms, retries=retries, consequential=risky)
         moved = outcome.get("error") == "moved"
         untouched = {"touches": False, "off_app": False} if moved else {}

@@ -218,7 +218,7 @@ class _Acting:
             raise
         then, later = (Look(each, load_elements(scope.artifacts, each.elements)) for each in (seen, now))
         target = target_of(action, then.elements, seen.size)
-        if still_there(action, target, then, later, closely=risky):
+        if still_there(action, target, then, later, closely=risky, harmless=not risky):
             return now, None
         what = f"{called(target)} is" if target is not None else "what it was for is"
         message = f"{what} not there any more as it was: the screen has changed"

@@ -72,12 +72,12 @@ def test_one_order_is_placed_where_the_link_drops_now_and_then(shop: PhoneThread
     assert asyncio.run(dropped(shop, adb, tmp_path, 3, 13)) > 4
 
 
-@pytest.mark.slow  # eight minutes: the one above takes some of these calls, the next the one that matters most
+@pytest.mark.slow  # eight minutes in all: the one above takes some of these calls, the next the one that matters most
 @pytest.mark.parametrize("part", range(PARTS))
 def test_one_order_is_placed_at_whichever_call_the_link_drops(
     shop: PhoneThread, adb: OwnAdb, tmp_path: Path, part: int
 ) -> None:
-    assert asyncio.run(dropped(shop, adb, tmp_path, part, PARTS)) > 9
+    assert asyncio.run(dropped(shop, adb, tmp_path, part, PARTS)) > 5
 
 
 async def dropped(shop: PhoneThread, adb: OwnAdb, place: Path, first: int, each: int) -> int:

@@ -77,6 +77,11 @@ def test_a_failed_task_can_be_gone_on_with_unless_the_agent_gave_up(capsys: pyte
     assert "resume" not in capsys.readouterr().err
 
 
+def test_what_a_person_has_cancelled_is_not_gone_on_with(capsys: pytest.CaptureFixture[str]) -> None:
+    report(task(Status.STOPPED, "user_cancelled"), as_json=False)
+    assert "resume" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("status", "reason"), [(Status.FAILED, "error:model"), (Status.STOPPED, None), (Status.WAITING, None)]
 )

@@ -224,6 +224,29 @@ def test_a_form_that_saves_itself_is_left() -> None:
     assert does(task.sees(MENU)) == ["FINISH"]
 
 
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [
+        ("Send Zoë 🎂 on day 12", True),
+        ("Text Zoë 🎂 on day 12", True),
+        ("Schicke Zoë 🎂 on day 12", True),
+        ("Zoë 🎂 and send on day 12", False),
+    ],
+)
+def test_what_was_to_be_sent_is_not_done_by_leaving(words: str, asks: bool) -> None:
+    name = "Zoë 🎂" if asks else "Zoë 🎂 and send"
+    filled = look(("field", name, FORM[1][2], {"hint": "Name"}), FORM[2])  # type: ignore[misc]
+    task = Task(words, errand("write", "day", name, "12"), {"1 Name": name, "2 Day": "12"})
+    for screen in (look(*FORM[1:]), look(*FORM[1:]), filled):
+        task.sees(screen)
+    filled = look(("field", name, FORM[1][2], {"hint": "Name"}), FILLED[2])  # type: ignore[misc]
+    assert does(task.sees(filled)) == (["ask_user"] if asks else ["back"])
+    if asks:
+        task.steps[-1] = task.steps[-1].with_(result=Result(ok=False, cause="skipped"))
+        ended = task.sees(filled).actions[0]
+        assert (ended["action"], ended["success"]) == ("FINISH", False), "it is asked once, answered or not"
+
+
 def test_what_stands_in_a_field_already_is_not_overwritten() -> None:
     old = look(("field", "Old text", (0, 300, 1080, 400), {"hint": "Note"}), ("button", "Back to all"))
     task = Task("Note Zoë", errand("write", "Note", "Zoë"), {"move": "Back to all"})

@@ -95,7 +95,7 @@ class Store:
         self._commits = 0
         self._closed = False
         with self._explained():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is in it is its owner's
             self._patient = self._connect(BUSY_S, "FULL")
             self._patient.executescript(SCHEMA + leases.SCHEMA)
             self._quick = self._connect(0.0, "NORMAL")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from bench.miniwob.episode import Episodes
+from bench.miniwob.episode import PACKAGE, Episodes
 from bench.miniwob.oracle import Oracle
 from gateway import Gateway, Settings
 from gateway.errors import ModelUnavailable
@@ -70,7 +70,7 @@ async def attempt(gateway: Gateway, episodes: Episodes, options: TaskOptions, ta
 
     running = gateway.phones.run(
         asked,
-        options.with_(agent=BUILTIN if oracle else agent, tree=agent != BUILTIN),
+        options.with_(agent=BUILTIN if oracle else agent, tree=agent != BUILTIN, app=PACKAGE),
         agent=oracle,
         max_steps=MAX_STEPS.get(agent, MAX_STEPS_OF_OTHERS),
         max_taps=MAX_TAPS,

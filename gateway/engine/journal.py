@@ -193,7 +193,9 @@ class Visit:
                 self.broken = error
                 raise
             except LookFailed as error:
-                raise error.cause from error
+                unknown: Outcome = {"error": error_of(call.op, error.cause, self._ports.redact), "doubt": True}
+                await self._end(call, unknown, 0)
+                self._give(call.op, unknown)
             except Exception as error:  # looking failed: a person has to
                 self.progress("in_doubt", op=call.op.name, error=str(error))
         if verdict is Reconciled.NOT_DONE:

@@ -14,7 +14,8 @@ from gateway.engine.events import Event
 from gateway.engine.ports import Effect, Json, LinkLost, Operation, Scope
 from gateway.errors import EchelonError
 
-Outcome = dict[str, Json]  # one of {"ok"}, {"ok", "reconciled"}, {"error"}, {"budget"}
+Outcome = dict[str, Json]  # one of {"ok"}, {"ok", "reconciled"}, {"error"}, {"error", "doubt"}, {"budget"}
+OUTCOME = ("ok", "error", "budget", "reconciled", "doubt")
 Redact = Callable[[str], str]
 
 
@@ -67,8 +68,8 @@ class Past:
 
     def in_doubt(self, key: str) -> Iterator[Recorded]:
         """The `ONCE` calls under this key that were begun and never ended, one for each set of arguments."""
-        doubtful = [call for call in self.calls.get(key, []) if call.outcome is None and call.effect is Effect.ONCE]
-        yield from {call.digest: call for call in doubtful}.values()
+        last = {call.digest: call for call in self.calls.get(key, []) if call.effect is Effect.ONCE or call.outcome}
+        yield from (call for call in last.values() if call.outcome is None or "doubt" in call.outcome)
 
 
 def read(recorded: Sequence[Event]) -> Past:
@@ -82,14 +83,17 @@ def read(recorded: Sequence[Event]) -> Past:
             begun = Recorded(data["op"], data["digest"], data["attempt"], effect, data["args"])
             past.calls.setdefault(data["key"], []).append(begun)
         elif event.kind == events.CALL_ENDED:
-            outcome: Outcome = {name: data[name] for name in ("ok", "error", "budget", "reconciled") if name in data}
+            outcome: Outcome = {name: data[name] for name in OUTCOME if name in data}
             # A call that was interrupted and run again has two intents and one outcome.
             others = [
                 call
                 for call in past.calls.get(data["key"], [])
                 if call.outcome is not None or call.digest != data["digest"]
             ]
-            ended = Recorded(data["op"], data["digest"], data["attempt"], outcome=outcome)
+            args = None
+            if "doubt" in outcome:  # it may be settled yet, with what it was begun with
+                args = next(call.args for call in past.calls[data["key"]] if call.digest == data["digest"])
+            ended = Recorded(data["op"], data["digest"], data["attempt"], args=args, outcome=outcome)
             past.calls[data["key"]] = [*others, ended]
         elif event.kind == events.RUN_ANSWERED:
             past.answers.setdefault(data["id"], data["answer"])  # the first answer counts

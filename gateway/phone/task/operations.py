@@ -106,7 +106,9 @@ def _provision(hand: Hand) -> Any:
 
 def _launch(bridge: Bridge, args: Json) -> Json:
     """Start the app, or bring it to the front, and wait until it is there. A dialog of the system may lie above it,
-    such as one about a crash: the agent answers that."""
+    such as one about a crash: the agent answers that. A package that is in front stays as it is."""
+    if bridge.foreground().package == args["app"]:
+        return {"package": args["app"], "label": args["app"]}
     app = bridge.start_app(args["app"])
     until = time.monotonic() + IN_FRONT_S
     while (front := bridge.foreground().package) != app.package and not is_dialog(front):

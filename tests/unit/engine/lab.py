@@ -103,7 +103,7 @@ class Lab:
         name: str,
         effect: Effect = Effect.READ,
         *script: Any,
-        reconcile: Reconciliation | Exception | None = None,
+        reconcile: Reconciliation | Exception | list[Reconciliation | Exception] | None = None,
         **rest: Any,
     ) -> None:
         """An operation that gives (or raises, or awaits) its script's items one after the other, the last for ever."""
@@ -118,10 +118,11 @@ class Lab:
 
         async def look(args: Any, scope: Scope) -> Reconciliation:
             self.did.append((f"look {name}", args))
-            if isinstance(reconcile, Exception):
-                raise reconcile
-            assert reconcile is not None
-            return reconcile
+            found = reconcile.pop(0) if isinstance(reconcile, list) else reconcile
+            if isinstance(found, Exception):
+                raise found
+            assert found is not None
+            return found
 
         looks = None if reconcile is None else look
         self.operations[name] = Operation(name, run, effect, reconcile=looks, **rest)

@@ -13,10 +13,10 @@ from engine.lab import Lab, Step, calls
 from gateway.engine import events
 from gateway.engine.journal import CallFailed, Visit
 from gateway.engine.nodes import Retry
-from gateway.engine.ports import Effect, LinkLost, Reconciled, Reconciliation, Scope
+from gateway.engine.ports import Effect, LinkLost, LookFailed, Reconciled, Reconciliation, Scope
 from gateway.engine.records import digest_of, plain
 from gateway.engine.state import Status
-from gateway.errors import ModelOverloaded, StoreError, ToolError
+from gateway.errors import DeviceLost, ModelOverloaded, StoreError, ToolError
 
 Make = Callable[..., Lab]
 READ, IDEMPOTENT, ONCE = Effect.READ, Effect.IDEMPOTENT, Effect.ONCE
@@ -210,6 +210,23 @@ async def test_where_looking_fails_a_person_is_asked(lab: Make) -> None:
     here = lab(Step("A", calls("send")))
     here.op("send", ONCE, LinkLost("1"), reconcile=LinkLost("still"))
     assert (await here.start()).status is Status.WAITING
+
+
+async def test_where_nothing_can_be_seen_now_the_run_fails_and_looks_again_when_it_is_resumed(lab: Make) -> None:
+    gone = DeviceLost("the phone is gone", hint="plug it in")
+    gone.retryable = False
+    looks: list[Any] = [LookFailed(gone), LookFailed(gone), DONE]
+
+    here = lab(Step("A", calls("send")))
+    here.op("send", ONCE, LinkLost("1"), reconcile=looks)
+    state = await here.start()
+    assert (state.status, state.stop_reason) == (Status.FAILED, "error:device_lost")
+    state = await here.resume()
+    assert (state.status, state.stop_reason) == (Status.FAILED, "error:device_lost")
+    await here.resume()
+    assert here.row().status == Status.COMPLETE
+    assert here.names() == ["send", "look send", "look send", "look send"]
+    await here.identical()
 
 
 async def test_a_link_that_stays_lost_does_not_spin(lab: Make) -> None:

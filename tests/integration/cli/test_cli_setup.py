@@ -173,6 +173,6 @@ def test_a_run_goes_on_with_the_server_that_it_began_with(
         seen.append(settings.api_base)
         return 0
 
-    monkeypatch.setattr("echelon.runs.carry_out", carry_out)
+    monkeypatch.setattr("echelon.going_on.carry_out", carry_out)
     assert cli("runs", "resume", "last", *option, ECHELON_API_BASE="http://other/v1").returncode == 0
     assert seen == [used]

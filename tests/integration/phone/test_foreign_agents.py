@@ -32,7 +32,7 @@ from gateway.phone.agents.foreign import ForeignAgent, predict_operation
 from gateway.phone.element import Bounds, Element
 from gateway.phone.task.state import PhoneContext, Plain, Seen, TaskOptions, elements_json, load_elements
 
-TASK = "Turn Wi-Fi off"
+TASK = "Turn Wi-Fi off, and say so"  # the scripts of all tests are in one table
 SIZE = (108, 240)
 ELEMENTS = (Element(1, "switch", "Wi-Fi", Bounds(0, 0, 108, 24)), Element(2, "button", "Pay", Bounds(0, 200, 54, 240)))
 SCRIPTS[TASK] = [

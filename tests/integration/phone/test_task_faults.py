@@ -139,6 +139,7 @@ class Unlucky(Darkening):
         return super().predict(instruction, obs)
 
 
+@pytest.mark.slow  # two minutes
 @pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("name", STAYS)
 async def test_a_fault_that_stays(tasks: Tasks, monkeypatch: pytest.MonkeyPatch, name: str) -> None:

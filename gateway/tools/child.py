@@ -35,6 +35,8 @@ class ChildRun:
     title: str
     limits: Mapping[str, float | None]
     pins: Mapping[str, bytes]
+    session: str | None = None
+    """Where runs of its kind follow each other in sessions: the one that it belongs to."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Runs(Protocol):
         title: str,
         limits: Mapping[str, float | None],
         pins: Mapping[str, bytes],
+        session: str | None = None,
     ) -> RunState: ...
 
     def hint(self, run_id: str) -> str: ...
@@ -145,7 +148,14 @@ def child_operation(tool: Tool, told: Callable[[Scope], ToolContext], parent: Pa
         caller = Caller(scope.child_id, parent.folder, parent.pins(), given["strangers"], assume_yes)
         new = await child.begin(tool.parse(given["args"]), ctx, caller)
         state = await parent.runs.child(
-            scope, new.graph, new.context, new.data, title=new.title, limits=new.limits, pins=new.pins
+            scope,
+            new.graph,
+            new.context,
+            new.data,
+            title=new.title,
+            limits=new.limits,
+            pins=new.pins,
+            session=new.session,
         )
         hint = parent.runs.hint(scope.child_id) if state.error is not None else ""
         result = await child.ended(ChildEnd(caller, state, hint), ctx)

@@ -83,10 +83,12 @@ async def run_program(
     output_bytes: int = 200_000,
     stdin: bytes = b"",
     errors_apart: bool = False,
+    memory_bytes: int | None = MEMORY_BYTES,
 ) -> Finished:
     """Run to the end or to the deadline, seconds; then nothing that it started is left running.
 
-    `env` comes on top of the clean environment. Raises ToolError if the program cannot be started.
+    `env` comes on top of the clean environment. `memory_bytes` is of address space, for each process; None for programs
+    that reserve far more than they use, as those for Node do. Raises ToolError if the program cannot be started.
     """
     pipes = [os.pipe() for _ in range(1 + errors_apart)]
     outputs = [_Bounded(output_bytes) for _ in pipes]
@@ -94,7 +96,15 @@ async def run_program(
     with ours:
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", _SUPERVISOR, str(theirs.fileno()), str(MEMORY_BYTES), str(FILE_BYTES)),
+                *(
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    _SUPERVISOR,
+                    str(theirs.fileno()),
+                    str(memory_bytes or 0),
+                    str(FILE_BYTES),
+                ),
                 *command,
                 cwd=cwd,
                 env=clean_environment(env),
@@ -104,10 +114,12 @@ async def run_program(
                 start_new_session=True,
                 pass_fds=(theirs.fileno(),),
             )
-        except OSError as error:
+        except BaseException as error:
             for reading, _ in pipes:
                 os.close(reading)
-            raise ToolError(f"{command[0]} cannot be started: {error.strerror or error}") from error
+            if isinstance(error, OSError):
+                raise ToolError(f"{command[0]} cannot be started: {error.strerror or error}") from error
+            raise
         finally:
             theirs.close()
             for _, writing in pipes:

@@ -4,7 +4,7 @@
 
 CONTROL is the number of an open socket: when its other end is closed, by a gateway that has had enough or that has
 died, everything is ended. What becomes of the program is written to it, in lines: `started PID`, then `exit N`, `signal
-N` or `error ERRNO`. MEMORY and FILE are bytes.
+N` or `error ERRNO`. MEMORY and FILE are bytes; a MEMORY of 0 is no limit.
 
 On Linux it is the parent that orphans are given to (PR_SET_CHILD_SUBREAPER), so that a process that has left for a
 session of its own is found, too. Elsewhere the program's process group is ended, and who has left it stays.
@@ -66,7 +66,8 @@ def _become(command: list[str], memory: int, file: int, failing: int) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        for name, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, file), (resource.RLIMIT_CORE, 0)):
+        limits = [(resource.RLIMIT_FSIZE, file), (resource.RLIMIT_CORE, 0)]
+        for name, limit in [*limits, (resource.RLIMIT_AS, memory)] if memory else limits:
             hard = resource.getrlimit(name)[1]
             allowed = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
             with suppress(ValueError, OSError):  # macOS does not limit address space

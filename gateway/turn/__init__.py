@@ -1,0 +1,3 @@
+"""A request carried out: planned, executed with tools, answered."""
+
+TURN = "turn"  # the kind of run that a turn is

@@ -13,11 +13,11 @@ from gateway.engine.artifacts import ArtifactStore
 from gateway.engine.runs import Projection
 from gateway.engine.state import RunState, Status
 from gateway.engine.store import RunRow
-from gateway.fence import fenced
+from gateway.fence import code, fenced, line
 from gateway.turn.gather import Gather
 from gateway.turn.operations import load_result, turn_folder
 from gateway.turn.patterns.cursor import MoveKind
-from gateway.turn.sections import arguments, clarified, code, line, prose, quoted, reflection
+from gateway.turn.sections import arguments, clarified, prose, quoted, reflection
 from gateway.turn.state import Entry, Plan, TurnContext, TurnState, Verdict
 
 _FOLDER = re.compile(r"[a-z]+/\w+")

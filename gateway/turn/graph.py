@@ -10,6 +10,7 @@ from gateway.engine.ports import Model, Operation
 from gateway.engine.runs import GraphType, Pinned, Runs
 from gateway.engine.store import RunRow
 from gateway.tools.registry import Registry
+from gateway.turn import TURN
 from gateway.turn.asking import Asker
 from gateway.turn.coordinator import Coordinate, Undo
 from gateway.turn.document import project
@@ -21,8 +22,6 @@ from gateway.turn.planner import Clarify, PlanTask
 from gateway.turn.responder import Respond, Save, Unfinished
 from gateway.turn.state import TurnContext, TurnState
 from gateway.turn.validator import Validate
-
-TURN = "turn"
 
 
 def turn_graph(parts: Parts, context: TurnContext) -> Graph:

@@ -55,6 +55,15 @@ class Parts:
     programs: Mapping[str, Program]
     registry: Registry
 
+    @property
+    def planned(self) -> Mapping[str, Program]:
+        """Those that the Planner may choose."""
+        return planned(self.programs)
+
+
+def planned(programs: Mapping[str, Program]) -> dict[str, Program]:
+    return {name: program for name, program in programs.items() if program.planned}
+
 
 def collect(extra_prompts: Sequence[Path], extra_recipes: Sequence[Path]) -> dict[str, bytes]:
     """The files to pin, by name. A task type whose pattern is broken is left out: it is unavailable.
@@ -112,7 +121,7 @@ def _filled(text: str, programs: Mapping[str, Program], registry: Registry) -> s
     """A prompt with what it asks for about the task types; every other brace stands for itself."""
     for name, fill in PLACEHOLDERS.items():
         if name in text:
-            text = text.replace(name, fill(programs, registry))
+            text = text.replace(name, fill(planned(programs), registry))
     return text
 
 

@@ -39,9 +39,10 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
 
     def __init__(self, parts: Parts, context: TurnContext, asker: Asker) -> None:
         self._programs = parts.programs
+        self._choice = sorted(parts.planned)
         self._context = context
         self._asker = asker
-        self._shown = few_shot.shown_for(parts.programs)
+        self._shown = few_shot.shown_for(parts.planned)
 
     def build_input(self, state: TurnState, context: TurnContext) -> TurnState:
         return state
@@ -130,7 +131,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
         """What may be decided; at most `following` tasks after the first one, so that the plans do not run out."""
         text = {"type": "string", "minLength": 1, "maxLength": 600}
         goals = {"type": "array", "items": {**text, "maxLength": 240}, "minItems": 1, "maxItems": MAX_GOALS}
-        task = {"task_type": {"type": "string", "enum": sorted(self._programs)}, "goals": goals}
+        task = {"task_type": {"type": "string", "enum": self._choice}, "goals": goals}
         later = {"type": "object", "properties": task, "required": list(task), "additionalProperties": False}
         then = {"type": "array", "items": later, "minItems": 1, "maxItems": following}
         return {

@@ -43,6 +43,8 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
         facts = "\n".join(outcomes(given.entries, visit.artifacts))
         if given.plan.action == "COMPLETE" and given.plan.response:
             return Responded(_with(given.plan.response, facts), None)
+        if self._context.unread and facts:
+            return Responded(_with(facts, given.escalated), None)
         record = sections(self._context.request, given, visit.artifacts)
         stopped = f" The task could not be finished: {given.escalated}." if given.escalated else ""
         # What was changed is told by code: a model that has the room would write it all again.
@@ -53,7 +55,7 @@ class Respond(Node[TurnState, TurnContext, TurnState, Responded]):
 
     def apply_output(self, state: TurnState, output: Responded) -> TurnState:
         judged = self._context.settings.get("validate", True) and state.entries and not state.given_up
-        judged = judged and not self._context.direct
+        judged = judged and not self._context.direct and not self._context.unread
         state = state.with_(response=output.text, next="Validate" if judged else "Save")
         return counted(state, output.asked)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gateway.engine.ports import Artifacts, Json
-from gateway.fence import fenced
+from gateway.fence import fenced, line
 from gateway.llm.packer import Section
 from gateway.turn.operations import load_result
 from gateway.turn.state import Entry, Item, Plan, TurnState
@@ -68,17 +68,6 @@ def arguments(args: Mapping[str, Json], longest: int = 300) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def code(text: str) -> str:
-    """One line as inline code that it cannot end."""
-    ticks, space = "`" * (_backticks(text) + 1), " " if "`" in text else ""
-    return f"{ticks}{space}{text}{space}{ticks}"
-
-
-def line(text: str) -> str:
-    """What a model wrote, on one line: behind other words it begins no block of its own."""
-    return " ".join(text.split())
-
-
 def quoted(text: str) -> str:
     """Text in a quotation, which it cannot end."""
     return "\n".join(f"> {each}".rstrip() for each in text.splitlines())
@@ -87,8 +76,3 @@ def quoted(text: str) -> str:
 def prose(text: str) -> str:
     """Markdown as it stands, where it cannot reach beyond its section; else in a quotation."""
     return quoted(text) if _BLOCKS.search(text.replace("\r", "\n")) else text
-
-
-def _backticks(text: str) -> int:
-    """The length of the longest run."""
-    return max(map(len, re.findall("`+", text)), default=0)

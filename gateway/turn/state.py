@@ -25,8 +25,9 @@ class Exchange(Plain):
 class TurnContext(Plain):
     """What does not change during a turn. `settings` are without secrets; `task_type` fixes the type.
 
-    `history` is what was said before the session's first turn, oldest first. Where `direct`, the turn is one tool call
-    that a person has decided: nothing is gathered, planned or asked of a model.
+    `history` is what was said before the session's first turn, oldest first. Where `unread`, the response is only kept
+    for later turns, and nobody's to approve: where something was changed, code says what. Where `direct`, the turn is
+    one tool call that a person has decided: nothing is gathered, planned or asked of a model.
     """
 
     request: str
@@ -37,6 +38,7 @@ class TurnContext(Plain):
     task_type: str | None = None
     assume_yes: bool = False
     history: tuple[Exchange, ...] = ()
+    unread: bool = False
     direct: bool = False
 
 

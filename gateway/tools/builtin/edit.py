@@ -12,7 +12,14 @@ from gateway.tools.builtin.file import Readable, path_of, take_back
 from gateway.tools.code.code_brief import brief
 from gateway.tools.code.missing_imports import missing_imports
 from gateway.tools.code.python_source import NotReplaced, changed_by, definitions, parse, replaced, unwrapped
-from gateway.tools.code.relevance import is_test_file, only_path, relevant_definitions, relevant_files
+from gateway.tools.code.relevance import (
+    is_test_file,
+    named_line,
+    only_path,
+    proposed_change,
+    relevant_definitions,
+    relevant_files,
+)
 from gateway.tools.code.source_text import SourceText, editable
 from gateway.tools.code.unified_diff import NotApplied, applied, nearest
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
@@ -21,6 +28,9 @@ from gateway.tools.workspace import Workspace
 
 MAX_DIFF = 2_000  # characters
 PYTHON = "text/x-python"
+
+
+_EXACT = ["path", "old", "new"]
 
 
 class EditArgs(BaseModel):
@@ -46,23 +56,35 @@ class EditArgs(BaseModel):
 
 
 def _narrow_edit(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """To the file that was read last and, in Python, to its definitions: what is not there cannot be named."""
+    """To the file that was read last and, in Python, to its definitions: what is not there cannot be named. To one line
+    where that is what the request names; to what the request proposes for it, where it does,
+    the first time."""
     workspace = Readable(ctx, situation)
     path = _last_seen(situation)
     del schema["properties"]["diff"]  # small models get the lines around a change wrong
     schema["description"] = "Either `old` and `new`, or `source`, with `name` where the source does not tell it."
     if path is None:
         return only_path(schema, relevant_files(workspace, situation))
-    names = relevant_definitions(workspace, path, situation) if path.endswith(".py") else []
     properties = only_path(schema, [path])["properties"]
-    if names:
+    proposed = proposed_change(workspace, path, situation) if situation.candidate == 1 else None
+    if proposed is not None:  # nothing is left to choose
+        for name, value in zip(("old", "new"), proposed, strict=True):
+            properties[name] = {"type": "string", "const": value}
+        return {**schema, "properties": {each: properties[each] for each in _EXACT}, "required": [*_EXACT]}
+    line = named_line(workspace, path, situation)
+    names = relevant_definitions(workspace, path, situation) if path.endswith(".py") and not line else []
+    if line:
+        properties["old"] = {"type": "string", "const": line}
+        properties["new"] = {"type": "string", "description": f"what the line {line!r} becomes; empty deletes it"}
+        kept = _EXACT
+    elif names:
         properties["source"] = {"type": "string", "contentMediaType": PYTHON}
         properties["source"]["description"] = brief(workspace, path, names, situation)
         kept = ["path", "source"]
     else:
         for each in ("old", "new"):
             properties[each] = {"type": "string", "description": properties[each]["description"]}
-        kept = ["path", "old", "new"]
+        kept = _EXACT
     return {**schema, "properties": {each: properties[each] for each in kept}, "required": kept}
 
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import os
 import re
-import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +11,12 @@ from pydantic import BaseModel, Field
 
 from gateway.engine.ports import Effect
 from gateway.errors import ToolError
-from gateway.tools.code.junit import Failure, Report, frames_of_dump, read_report
-from gateway.tools.code.python_source import definitions, parse_or_empty
+from gateway.tools.code.junit import Failure, Report
+from gateway.tools.code.pytest_run import PytestRun, run_pytest
+from gateway.tools.code.python_source import definitions
 from gateway.tools.code.relevance import is_test_file
 from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Schema, Situation, ToolContext, ToolResult, Touches, tool
-from gateway.tools.sandbox import Finished, run_program
 from gateway.tools.workspace import Workspace
 
 DEADLINE_S = 120.0
@@ -31,7 +26,6 @@ _DETAILED = 4  # failures that are told in full
 _LISTED = 20  # failures that are named at all
 _SOURCE_LINES = 25
 _MAX_TEXT = 6_000
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
 class RunArgs(BaseModel):
@@ -39,14 +33,20 @@ class RunArgs(BaseModel):
 
 
 def _narrow_run(schema: Schema, ctx: ToolContext, situation: Situation) -> Schema:
-    """To the test files that the request names; all tests are run where it names none."""
+    """To the test files that the request names; all tests are run where it names none. Where it is about one test,
+    which it names by its id, that one alone is run: what else fails is not its affair."""
     asked = "\n".join([situation.request, *situation.goals])
     files = [each for each in Workspace(ctx.workspace).files("*.py") if is_test_file(each)]
-    named = [each for each in files if re.search(rf"(?<![\w/]){re.escape(each)}\b", asked)]
+    named: list[str] = []
+    for each in files:
+        found = re.findall(rf"(?<![\w/]){re.escape(each)}\b((?:::\w+)*(?:\[[^\]\n]*\])?)", asked)
+        ids = dict.fromkeys(f"{each}{test}" for test in found if test.startswith("::"))
+        named += ids or dict.fromkeys(each for _ in found)
     if not named:
         return {**schema, "properties": {}}
     description = schema["properties"]["target"]["description"]
-    return {**schema, "properties": {"target": {"type": "string", "enum": named, "description": description}}}
+    narrowed = {**schema, "properties": {"target": {"type": "string", "enum": named, "description": description}}}
+    return {**narrowed, "required": ["target"]} if len(named) == 1 and "::" in named[0] else narrowed
 
 
 def _tested(args: RunArgs, ctx: ToolContext) -> str:
@@ -70,13 +70,8 @@ async def run_tests(args: RunArgs, ctx: ToolContext) -> ToolResult:
     workspace = Workspace(ctx.workspace)
     target = _target(workspace, args.target)
     with tempfile.TemporaryDirectory(prefix="echelon-test-") as folder:
-        finished = await _run_pytest(workspace, target, Path(folder))
-        report = await asyncio.to_thread(read_report, Path(folder) / "report.xml", workspace.root)
-        output = _steady(finished.output, workspace.root, Path(folder))
-        if report is None:
-            return _without_report(finished, output, workspace)
-        failures = [_steadied(each, workspace.root, Path(folder)) for each in report.failures]
-    return _result(report, failures, workspace)
+        ran = await run_pytest(workspace, Path(folder), deadline_s=_TESTS_S, dump_s=_DUMP_S, target=target)
+    return _without_report(ran) if ran.report is None else _result(ran.report, workspace)
 
 
 def _target(workspace: Workspace, target: str | None) -> str | None:
@@ -90,40 +85,9 @@ def _target(workspace: Workspace, target: str | None) -> str | None:
     return f"{name}::{test}" if test else name
 
 
-async def _run_pytest(workspace: Workspace, target: str | None, folder: Path) -> Finished:
-    own = workspace.root / ".venv" / "bin" / "python"
-    command = [
-        *(str(own) if own.exists() else sys.executable, "-m", "pytest", "-q", "--tb=short", "--color=no"),
-        *("-p", "no:cacheprovider", "-o", "junit_family=xunit1", f"--junitxml={folder / 'report.xml'}"),
-        *("-o", f"faulthandler_timeout={_DUMP_S:g}", f"--basetemp={folder / 'tmp'}"),
-    ]
-    # without these, a project around the workspace would lend it its configuration and its conftest
-    command += [f"--rootdir={workspace.root}", f"--confcutdir={workspace.root}"]
-    if not _configures_pytest(workspace.root):
-        (folder / "pytest.ini").write_text("[pytest]\n")
-        command += ["-c", str(folder / "pytest.ini")]
-    if target:
-        command += ["--", target]
-    env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
-    finished = await run_program(command, cwd=workspace.root, deadline_s=_TESTS_S, env=env)
-    if "No module named pytest" in finished.output:
-        raise ToolError("pytest is not installed for this workspace", hint=f"{command[0]} -m pip install pytest")
-    return finished
-
-
-def _configures_pytest(root: Path) -> bool:
-    for name, section in (("pyproject.toml", "[tool.pytest"), ("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
-        if (root / name).is_file() and section in (root / name).read_text("utf-8", "replace"):
-            return True
-    return any((root / name).exists() for name in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"))
-
-
-def _result(report: Report, failures: list[Failure], workspace: Workspace) -> ToolResult:
+def _result(report: Report, workspace: Workspace) -> ToolResult:
     """Counts, then each failure with its test's source and the frames, cut to what a prompt can hold."""
-    failures = [
-        replace(each, message="\n".join([*_plainly(each, workspace), *filter(None, [each.message])]))
-        for each in failures
-    ]
+    failures = report.failures
     ran = report.passed + len(failures)
     lines = [f"{len(failures)} failed, {report.passed} passed"] if ran else ["no tests were found"]
     shown: set[str] = set()
@@ -142,35 +106,16 @@ def _result(report: Report, failures: list[Failure], workspace: Workspace) -> To
     return ToolResult(ok=ran > 0 and not failures, text=text[:_MAX_TEXT], data=data)
 
 
-def _without_report(finished: Finished, output: str, workspace: Workspace) -> ToolResult:
+def _without_report(run: PytestRun) -> ToolResult:
     """The tests were ended by the deadline, or took pytest down with them: where, if the output tells."""
-    if finished.code is None:
+    if run.code is None:
         message = f"the tests did not end within {_TESTS_S:g} s (an endless loop?) and were stopped"
     else:
-        message = f"pytest ended with code {finished.code} and no report"
-    frames = frames_of_dump(output, workspace.root)
-    failure = Failure("(all tests)", message, frames)
-    where = [f"at {each.path}:{each.line} in {each.function}" for each in frames]
-    text = "\n".join([message, *where, "the end of the output:", output[-1_500:].strip()])
+        message = f"pytest ended with code {run.code} and no report"
+    failure = Failure("(all tests)", message, run.hung_at)
+    where = [f"at {each.path}:{each.line} in {each.function}" for each in run.hung_at]
+    text = "\n".join([message, *where, "the end of the output:", run.output[-1_500:].strip()])
     return ToolResult(ok=False, text=text, data={"passed": 0, "failed": 1, "failures": [_plain(failure)]})
-
-
-def _plainly(failure: Failure, workspace: Workspace) -> list[str]:
-    """What a call gave and what it had to give, where that is what failed: a small model reads that better."""
-    compared = re.match(r"(?:AssertionError: )?assert (.+?) == (.+)", failure.message)
-    at = [each for each in failure.frames if each.path == failure.file]
-    if compared is None or not at:
-        return []
-    try:
-        tree = parse_or_empty(decode(workspace.read(at[0].path), at[0].path).text)
-    except ToolError:
-        return []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert) and node.lineno <= at[0].line <= (node.end_lineno or node.lineno):
-            match node.test:
-                case ast.Compare(left=left, ops=[ast.Eq()]) if not isinstance(left, ast.Constant):
-                    return [f"{ast.unparse(left)} gave {compared[1]}, but must give {compared[2]}"]
-    return []
 
 
 def _test_source(failure: Failure, workspace: Workspace) -> str:
@@ -193,13 +138,3 @@ def _test_source(failure: Failure, workspace: Workspace) -> str:
 def _plain(failure: Failure) -> dict[str, Any]:
     files = [{"path": each.path, "line": each.line, "function": each.function} for each in failure.frames]
     return {"test": failure.test, "message": failure.message, "files": files}
-
-
-def _steadied(failure: Failure, root: Path, folder: Path) -> Failure:
-    return Failure(failure.test, _steady(failure.message, root, folder), failure.frames, failure.file, failure.line)
-
-
-def _steady(text: str, root: Path, folder: Path) -> str:
-    """Without what differs from run to run: temporary folders and addresses of objects."""
-    text = text.replace(str(folder), "/tmp/test").replace(os.path.realpath(folder), "/tmp/test")
-    return _ADDRESS.sub("0x…", text).replace(f"{root}/", "")

@@ -97,22 +97,36 @@ class Repository:
         return cls(workspace, config, _filters(keys, listed))
 
     async def run(
-        self, *args: str, index: Path | None = None, stdin: str = "", check: bool = True, env: Mapping[str, str] = {}
+        self,
+        *args: str,
+        index: Path | None = None,
+        stdin: str = "",
+        check: bool = True,
+        env: Mapping[str, str] = {},
+        config: Mapping[str, str] = {},
     ) -> Answer:
-        """One git command, with `index` in place of the repository's own. If checked, ToolError where it fails."""
-        env = {**_ENVIRONMENT, **self._settings(), **env, **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        """One git command, with `index` in place of the repository's own, and `config` on top of what it is told.
+        If checked, ToolError where it fails."""
+        settings = self._settings(config=config)
+        env = {**_ENVIRONMENT, **settings, **env, **({"GIT_INDEX_FILE": str(index)} if index else {})}
         answer = await _run(self.workspace.root, args, env, stdin)
         if check and answer.code:
             raise ToolError(f"git {args[0]} failed: {answer.errors[:500] or f'code {answer.code}'}")
         return answer
 
-    async def add(self, paths: Sequence[str] | None, index: Path | None = None, env: Mapping[str, str] = {}) -> Answer:
+    async def add(
+        self,
+        paths: Sequence[str] | None,
+        index: Path | None = None,
+        env: Mapping[str, str] = {},
+        config: Mapping[str, str] = {},
+    ) -> Answer:
         """Bring the index to what stands in the workspace, of these paths or of all.
 
         git asks every repository inside whether it has changed, whatever it is told, and that one would start its own
         filters: they are overridden, too.
         """
-        settings = self._settings(await self._inner_filters(index))
+        settings = self._settings(await self._inner_filters(index), config)
         only = ["--", *paths] if paths is not None else []
         return await self.run("add", "--all", *only, index=index, env={**settings, **env})
 
@@ -147,9 +161,9 @@ class Repository:
             left += await _gitlinks(inner, Path(top.output.removesuffix("\n")), env, cwd=root)
         return found
 
-    def _settings(self, inner_filters: Iterable[str] = ()) -> dict[str, str]:
+    def _settings(self, inner_filters: Iterable[str] = (), config: Mapping[str, str] = {}) -> dict[str, str]:
         """The overriding configuration, in the form in which git takes it from the environment."""
-        settings = {key: self.config[key] for key in _KEPT if key in self.config} | _OVERRIDDEN
+        settings = {key: self.config[key] for key in _KEPT if key in self.config} | _OVERRIDDEN | dict(config)
         for name in {*self._filters, *inner_filters}:
             settings |= {f"{name}.clean": "", f"{name}.smudge": "", f"{name}.process": "", f"{name}.required": "false"}
         found = {"GIT_CONFIG_COUNT": str(len(settings))}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.errors import ToolError
+from gateway.tools.code import proposed_line
 from gateway.tools.code.python_source import Definition, called_names, definitions, parse_or_empty
 from gateway.tools.code.source_text import decode
 from gateway.tools.registry import Schema, Situation
@@ -21,6 +22,7 @@ from gateway.tools.workspace import MAX_FILES, Workspace
 MAX_OFFERED = 40
 MAX_POINTED = 5
 MAX_SEARCHED = 300  # files whose content is looked at
+_LINE = re.compile(r"(?<![\w/])([\w./-]+\.\w+)(?:, line |:)(\d{1,6})\b")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
@@ -69,9 +71,43 @@ def relevant_definitions(workspace: Workspace, path: str, situation: Situation) 
     found = definitions(_text(workspace, path))
     names = [each.name for each in found]
     found = [each for each in found if names.count(each.name) == 1]
-    starts = _reached_by_failure(workspace, path, found, situation) or _named(found, situation)
+    at_lines = [each for line in named_lines(path, situation) for each in _around(line, found)]
+    starts = _reached_by_failure(workspace, path, found, situation) or at_lines or _named(found, situation)
     chosen = _with_callees(starts, found) if starts else found
     return [each.name for each in sorted(chosen, key=lambda each: each.is_class)][:MAX_OFFERED]
+
+
+def named_lines(path: str, situation: Situation) -> list[int]:
+    """The lines of the file that the request names: `a.py:3`, `a.py, line 3`."""
+    return [int(line) for name, line in _LINE.findall(_asked(situation)) if name == path]
+
+
+def named_line(workspace: Workspace, path: str, situation: Situation) -> str:
+    """The one line that the request names, where it stands there once; else nothing. Of one inside a definition, the
+    definition is what is to be changed, but every other candidate of a TRY: some models do better with a line."""
+    line, number = _named_line(workspace, path, situation)
+    by_definition = situation.candidate % 2 or not situation.candidate
+    return "" if by_definition and _around(number, definitions(_text(workspace, path))) else line
+
+
+def proposed_change(workspace: Workspace, path: str, situation: Situation) -> tuple[str, str] | None:
+    """What the request proposes instead of the one line that it names: (old, new), each with its indentation."""
+    after = proposed_line.found(situation.request)
+    line, _ = _named_line(workspace, path, situation)
+    if after is None or not line:
+        return None
+    indentation = line[: len(line) - len(line.lstrip())]
+    return (line, indentation + after) if after else (f"{line}\n", "")
+
+
+def _named_line(workspace: Workspace, path: str, situation: Situation) -> tuple[str, int]:
+    text = _text(workspace, path)
+    numbers, lines = set(named_lines(path, situation)), text.splitlines()
+    if len(numbers) != 1 or last_failure(situation):
+        return "", 0
+    number = numbers.pop()
+    line = lines[number - 1] if number <= len(lines) else ""
+    return (line, number) if line.strip() and text.count(line) == 1 else ("", 0)
 
 
 def last_failure(situation: Situation) -> list[Mapping[str, Any]]:

@@ -71,6 +71,11 @@ class Program:
         return tuple(self.front.examples) if self.front else ()
 
     @property
+    def planned(self) -> bool:
+        """Whether the Planner may choose it."""
+        return self.front is None or self.front.planned
+
+    @property
     def max_steps(self) -> int:
         return (self.front and self.front.max_steps) or DEFAULT_MAX_STEPS
 

@@ -38,13 +38,15 @@ class Example(BaseModel):
 
 
 class FrontMatter(BaseModel):
-    """The head of a pattern file; `description` and `examples` are what the Planner chooses by."""
+    """The head of a pattern file; `description` and `examples` are what the Planner chooses by. One that is not
+    `planned` is never chosen by it, but by whoever names the type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     task_type: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
+    planned: bool = True
     examples: list[Example] = []
 
 

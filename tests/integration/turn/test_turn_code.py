@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import quick_pytest
 from workbench import TOOLS, Bench, answer, plan
 
 from gateway.engine.state import Status
@@ -38,7 +39,12 @@ def block(body: str, before: str = "") -> dict[str, str]:
 
 @pytest.fixture
 def project(bench: Bench) -> None:
-    for name, text in {"pager.py": CODE, "test_pager.py": TEST, "conftest.py": ""}.items():
+    for name, text in {
+        "pager.py": CODE,
+        "test_pager.py": TEST,
+        "conftest.py": "",
+        "pytest.ini": quick_pytest.INI,
+    }.items():
         (bench.workspace / name).write_text(text)
 
 
@@ -93,6 +99,7 @@ async def test_results_that_a_test_made_up_are_taken_out_without_asking_a_model(
     test = {"answer": f"from double import double\n\n\n{wrong}"}
     repairs = ({"answer": "def double(n):\n    return n + 4\n"}, {"answer": "def double(n):\n    return 7\n"})
     bench.tools = (prune_test, *TOOLS[7:])
+    (bench.workspace / "pytest.ini").write_text(quick_pytest.INI)
     gateway = bench.open(plan("write double.py", task_type="code_create"), right, test, *repairs, answer())
     turn = await gateway.run("Write double.py with a function double(n).")
     assert turn.status is Status.COMPLETE

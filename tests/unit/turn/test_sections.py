@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gateway.fence import fenced
-from gateway.turn.sections import code, line, prose, quoted
+from gateway.fence import code, fenced, line
+from gateway.turn.sections import prose, quoted
 
 # Text that looks for a way out of where it is put.
 PIECES = ["```", "````", "~~~", "\n", "\n\n", "\r", " ", "    ", "> ", "- ", "1. ", "# ", "## ", "## §5 Response", "§6"]

@@ -280,6 +280,29 @@ def test_after_reading_a_python_file_a_definition_of_it_is_asked_for(
     assert schema["additionalProperties"] is False
 
 
+@pytest.mark.parametrize("place", ["{path}, line 1", "{path}:1"])
+def test_where_the_request_names_a_line_outside_all_definitions_that_line_is_changed(
+    ctx: ToolContext, registry: Registry, pager: str, place: str
+) -> None:
+    text = (ctx.workspace / pager).read_text()
+    (ctx.workspace / pager).write_text(f"import zlib\n{text}")
+    situation = Situation(f"In {place.format(path=pager)}: it is not used", results=(_read(pager),))
+    schema = registry.get("file.edit").schema(ctx, situation)
+    assert schema["required"] == ["path", "old", "new"] and schema["properties"]["old"]["const"] == "import zlib"
+    (ctx.workspace / pager).write_text(f"import zlib\n{text}import zlib\n")
+    assert "source" in registry.get("file.edit").schema(ctx, situation)["properties"], "it stands there twice"
+
+
+def test_where_the_request_names_a_line_of_a_definition_that_one_is_asked_for(
+    ctx: ToolContext, registry: Registry, pager: str
+) -> None:
+    lines = (ctx.workspace / pager).read_text().splitlines()
+    number = next(at for at, line in enumerate(lines, 1) if "def go" in line)
+    situation = Situation(f"In {pager}, line {number}: too long", results=(_read(pager),))
+    source = registry.get("file.edit").schema(ctx, situation)["properties"]["source"]
+    assert "Write the corrected Pager.go, the whole of it." in source["description"]
+
+
 def test_other_files_are_changed_by_exact_text(ctx: ToolContext, registry: Registry, pager: str) -> None:
     (ctx.workspace / "README.md").write_text("Hello\n")
     schema = registry.get("file.edit").schema(ctx, Situation("fix it", results=(_read(pager), _read("README.md"))))

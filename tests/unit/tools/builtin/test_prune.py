@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import quick_pytest
+
 from gateway.tools.registry import ToolContext, ToolResult
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -11,6 +13,7 @@ CODE = "def double(n):\n    if n < 0:\n        raise ValueError(n)\n    return 2
 
 def write(ctx: ToolContext, *checks: str) -> None:
     (ctx.workspace / "doubling.py").write_text(CODE)
+    (ctx.workspace / "pytest.ini").write_text(quick_pytest.INI)
     lines = "\n".join(f"    {line}" for check in checks for line in check.splitlines())
     (ctx.workspace / "test_doubling.py").write_text(
         f"import pytest\nfrom doubling import double\n\ndef test_double():\n{lines}\n"

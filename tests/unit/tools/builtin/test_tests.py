@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+import quick_pytest
 
 from gateway.errors import OutsideWorkspace, ToolError
 from gateway.tools.builtin import tests as tests_tool
@@ -57,6 +58,7 @@ def project(ctx: ToolContext) -> Path:
     (ctx.workspace / "tests").mkdir()
     (ctx.workspace / "tests" / "test_calc.py").write_text(TESTS)
     (ctx.workspace / "conftest.py").write_text("")
+    (ctx.workspace / "pytest.ini").write_text(quick_pytest.INI)
     return ctx.workspace
 
 
@@ -89,7 +91,7 @@ async def test_the_report_tells_what_fails_and_where_and_narrows_what_comes_next
     assert "\ncalc.total([1]) gave 2, but must give 1\nassert 2 == 1\n" in first.text
     assert "5|     assert calc.total([1]) == 1" in first.text
     assert len(first.text) < 1_000
-    assert sorted(os.listdir(project)) == ["calc.py", "conftest.py", "other.py", "tests"], "no caches"
+    assert sorted(os.listdir(project)) == ["calc.py", "conftest.py", "other.py", "pytest.ini", "tests"], "no caches"
 
     failed = {"tool": "test.run", "args": {}, **first.model_dump()}
     schema = registry.get("file.read").schema(ctx, Situation("fix it", results=(failed,)))
@@ -108,13 +110,15 @@ async def test_tests_that_pass_are_ok_and_a_target_limits_them(call: Call, proje
 
 async def test_a_project_around_the_workspace_does_not_lend_it_its_configuration(call: Call, project: Path) -> None:
     (project.parent / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--no-such-option'\n")
+    (project / "pytest.ini").unlink()
     (project.parent / "conftest.py").write_text("raise SystemExit('read')\n")
     result = await call("test.run", target="tests/test_calc.py")
     assert result.data["failures"][0]["test"] == "tests/test_calc.py::test_total"
 
 
 async def test_the_configuration_of_the_workspace_holds(call: Call, project: Path) -> None:
-    (project / "pyproject.toml").write_text("[tool.pytest.ini_options]\npython_functions = 'check_*'\n")
+    (project / "pytest.ini").unlink()
+    (project / "pyproject.toml").write_text(f"{quick_pytest.TOML}python_functions = 'check_*'\n")
     (project / "tests" / "test_calc.py").write_text("def check_one(): assert 1\n")
     assert (await call("test.run")).text == "0 failed, 1 passed"
 
@@ -222,4 +226,15 @@ def test_targets_are_offered_only_where_the_request_names_them(
     tool = registry.get("test.run")
     assert tool.schema(ctx, Situation("run the tests"))["properties"] == {}
     named = tool.schema(ctx, Situation("run tests/test_calc.py"))
-    assert named["properties"]["target"]["enum"] == ["tests/test_calc.py"]
+    assert named["properties"]["target"]["enum"] == ["tests/test_calc.py"] and "required" not in named
+
+
+@pytest.mark.parametrize("test", ["::test_total", "::TestCalc::test_total", "::test_total[1-a b]"])
+def test_where_the_request_is_about_one_test_that_one_is_run(
+    ctx: ToolContext, registry: Registry, project: Path, test: str
+) -> None:
+    schema = registry.get("test.run").schema(ctx, Situation(f"The test tests/test_calc.py{test} fails. Repair it."))
+    assert schema["properties"]["target"]["enum"] == [f"tests/test_calc.py{test}"]
+    assert schema["required"] == ["target"]
+    two = Situation(f"tests/test_calc.py{test} and tests/test_calc.py::test_ok fail")
+    assert "required" not in registry.get("test.run").schema(ctx, two)

@@ -45,7 +45,7 @@ def test_a_key_that_does_not_end_is_left_out_to_the_end_of_its_line(tmp_path: Pa
     assert "MIIEow" not in text and text.endswith("well\n") and last == "well"
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, KEPT + len(SECRET)), st.booleans())
 def test_the_end_of_a_flood_begins_with_no_half_of_a_secret(
     tmp_path_factory: pytest.TempPathFactory, after: int, ends: bool

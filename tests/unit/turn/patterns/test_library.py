@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import PatternError
-from gateway.toolbox import PHONE
+from gateway.toolbox import LOOP, PHONE
 from gateway.tools.discovery import builtin_registry
 from gateway.turn.patterns.check import check_pattern
 from gateway.turn.patterns.cursor import MoveKind
@@ -12,7 +12,7 @@ from gateway.turn.patterns.expression import Scope
 from gateway.turn.patterns.library import PatternLibrary, Source
 
 SHIPPED = Path(__file__).parents[4] / "prompts" / "patterns"
-TOOLS = builtin_registry(None, *PHONE).names()
+TOOLS = builtin_registry(None, *PHONE, *LOOP).names()
 
 
 def written(folder: Path, name: str, *, description: str = "d", steps: str = "1. CALL a.b") -> Path:

@@ -75,6 +75,29 @@ class RunNotFound(UsageError):
     kind = "not_found"
 
 
+class CheckpointFailed(EchelonError):
+    """A checkpoint could not be written, or not be brought back: the disk refused. Those before it are whole."""
+
+    kind = "checkpoint"
+    retryable = True
+
+
+class CheckpointDamaged(EchelonError):
+    """A checkpoint that is not what was written; `before` is the number of the newest whole one before it, or None."""
+
+    kind = "checkpoint_damaged"
+
+    def __init__(self, message: str, *, before: int | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.before = before
+
+
+class WorkspaceGone(EchelonError):
+    """The folder that a session works in is not there any more, or is no folder."""
+
+    kind = "workspace_gone"
+
+
 class BudgetExhausted(EchelonError):
     """A budget is used up: the run stops with what it has. `budget` is the counter's name."""
 
@@ -169,11 +192,36 @@ class TaskUnfinished(EchelonError):
     kind = "unfinished"
 
 
-class UserCancelled(EchelonError):
-    """A person wants the run to end, as the answer to its question: it stops, and has not failed."""
+class Halted(EchelonError):
+    """A run that stops for a reason of its own, its `kind`, and has not failed."""
+
+    kind = "halted"
+
+
+class UserCancelled(Halted):
+    """A person wants the run to end, as the answer to its question."""
 
     kind = "user_cancelled"
     exit_code = 130
+
+
+class NoProgress(Halted):
+    """A session whose iterations change nothing any more."""
+
+    kind = "no_progress"
+
+
+class SessionFailed(EchelonError):
+    """A session whose agent cannot go on."""
+
+    kind = "agent"
+
+
+class AgentBusy(EchelonError):
+    """An agent that is executing cannot be started once more."""
+
+    kind = "agent_busy"
+    exit_code = 2
 
 
 class ReplayMismatch(EchelonError):

@@ -15,7 +15,18 @@ from urllib.parse import urlsplit
 from gateway.errors import ConfigError
 
 Values = Mapping[str, Any]
-_REFUSED = (("tools", "mcp_servers"), ("research", "allow_hosts"), ("research", "searxng_url"), ("serve",), ("phone",))
+# The programs of `loop.conditions` are not among these: whoever starts a session in a folder has its tests, its
+# Makefile and its package.json run, so that a command there starts nothing that the folder could not start anyway.
+_REFUSED = (
+    ("tools", "mcp_servers"),
+    ("research", "allow_hosts"),
+    ("research", "searxng_url"),
+    ("serve",),
+    ("phone",),
+    ("loop", "agent"),
+    ("loop", "agent_env"),
+    ("loop", "notify"),
+)
 _RULES = ("deny", "ask")  # which add up; `allow` would lift them
 
 
@@ -63,7 +74,12 @@ def united(merged: dict[str, Any], folder: Values, home: Values) -> dict[str, An
         }
         policy[name] = {**policy[name], **added}
     changed = {**tools, "policy": policy} if policy else tools
-    return {**merged, "tools": changed} if changed else merged
+    merged = {**merged, "tools": changed} if changed else merged
+    mine = _at(folder, ("loop", "protect"))
+    if mine is not None and _at(merged, ("loop", "protect")) == mine:
+        protect = _both(mine, _at(home, ("loop", "protect")))
+        merged = {**merged, "loop": {**merged["loop"], "protect": protect}}
+    return merged
 
 
 def _both(mine: list[str], others: object) -> list[str]:

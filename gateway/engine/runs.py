@@ -323,6 +323,7 @@ class Runs:
         title: str,
         limits: Mapping[str, float | None],
         pins: Mapping[str, bytes],
+        session: str | None = None,
     ) -> RunState:
         """For a CHILD operation: the run that is reserved for this call, begun or resumed, to its end.
 
@@ -346,6 +347,7 @@ class Runs:
                     title=title,
                     limits=rest,
                     pins=pins,
+                    session=session,
                     parent=scope.run_id,
                     run_id=scope.child_id,
                 )
@@ -368,6 +370,11 @@ class Runs:
         """What whoever failed a run said could be done: its state has only the message."""
         decided = (event.data for event in reversed(self.store.events(run_id)) if event.kind == events.NODE_DECIDED)
         return str(next(decided, {}).get("hint", ""))
+
+    async def signal(self, run_id: str, name: str, data: Mapping[str, Any]) -> int:
+        """Tell a run something, also one that another process works on; its number. The run hears it when it asks."""
+        row = self.store.run(run_id)
+        return await self.store.signal(row.id, name, plain(dict(data), self.redact), self.clock.now())
 
     async def cancel(self, run_id: str) -> bool:
         """End a run for good. True: done. False: its owner has been asked to, and does so within a second."""

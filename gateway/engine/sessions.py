@@ -78,8 +78,9 @@ async def forget(store: Store, artifacts: ArtifactStore, session: str, now: floa
     def work(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA secure_delete = ON")
         within = f"IN {_WITHIN}"
-        for table, key in (("events", "run_id"), ("snapshots", "run_id"), ("erased", "run_id"), ("runs", "id")):
-            db.execute(f"DELETE FROM {table} WHERE {key} {within}", {"session": session})
+        for table in ("events", "snapshots", "signals", "erased"):
+            db.execute(f"DELETE FROM {table} WHERE run_id {within}", {"session": session})
+        db.execute(f"DELETE FROM runs WHERE id {within}", {"session": session})
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sessions'").fetchone():
             db.execute("DELETE FROM sessions WHERE name = ?", (session,))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,10 +35,14 @@ CREATE TABLE IF NOT EXISTS runs (
   status TEXT NOT NULL, stop_reason TEXT, question TEXT, created REAL NOT NULL, updated REAL NOT NULL,
   cancel INTEGER NOT NULL DEFAULT 0);
 CREATE UNIQUE INDEX IF NOT EXISTS runs_session ON runs (session, ordinal) WHERE session IS NOT NULL;
+CREATE INDEX IF NOT EXISTS runs_parent ON runs (parent) WHERE parent IS NOT NULL;
 CREATE TABLE IF NOT EXISTS events (
   run_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, data TEXT NOT NULL,
   PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS snapshots (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS signals (
+  run_id TEXT NOT NULL, seq INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, data TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS erased (run_id TEXT PRIMARY KEY, replayable INTEGER NOT NULL, shown INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS unwanted (sha256 TEXT PRIMARY KEY) WITHOUT ROWID;
 """
@@ -73,6 +78,16 @@ class RunRow:
 
 
 @dataclass(frozen=True)
+class Signal:
+    """Something that a run was told from outside; `seq` counts from 1 within the run."""
+
+    seq: int
+    name: str
+    data: dict[str, Any]
+    at: float
+
+
+@dataclass(frozen=True)
 class Progress:
     """What a write says about the run's row."""
 
@@ -96,6 +111,8 @@ class Store:
         self._closed = False
         with self._explained():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is in it is its owner's
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
             self._patient = self._connect(BUSY_S, "FULL")
             self._patient.executescript(SCHEMA + leases.SCHEMA)
             self._quick = self._connect(0.0, "NORMAL")
@@ -232,10 +249,12 @@ class Store:
             )
         return _row(exact[0])
 
-    def runs(self, *, session: str | None = None, parent: str | None = None, limit: int = 50) -> list[RunRow]:
+    def runs(
+        self, *, session: str | None = None, parent: str | None = None, graph: str | None = None, limit: int = 50
+    ) -> list[RunRow]:
         """The newest runs first."""
         where, values = [], []
-        for column, value in (("session", session), ("parent", parent)):
+        for column, value in (("session", session), ("parent", parent), ("graph", graph)):
             if value is not None:
                 where.append(f"{column} = ?")
                 values.append(value)
@@ -292,6 +311,23 @@ class Store:
 
     def last_seq(self, run_id: str) -> int:
         return int(self.read("SELECT coalesce(max(seq), 0) FROM events WHERE run_id = ?", (run_id,))[0][0])
+
+    # signals
+
+    async def signal(self, run_id: str, name: str, data: Mapping[str, Any], at: float) -> int:
+        """Keep a signal for whoever works on the run, now or later; its number. Several at once get one each."""
+
+        def work(db: sqlite3.Connection) -> int:
+            last = db.execute("SELECT coalesce(max(seq), 0) FROM signals WHERE run_id = ?", (run_id,)).fetchone()[0]
+            db.execute("INSERT INTO signals VALUES (?, ?, ?, ?, ?)", (run_id, last + 1, name, at, to_json(data)))
+            return int(last) + 1
+
+        return await self.write(work, durable=True)
+
+    def signals(self, run_id: str, after: int = 0) -> list[Signal]:
+        """A run's signals with a number above `after`, in order."""
+        sql = "SELECT seq, name, data, at FROM signals WHERE run_id = ? AND seq > ? ORDER BY seq"
+        return [Signal(seq, name, json.loads(data), at) for seq, name, data, at in self.read(sql, (run_id, after))]
 
     # ownership
 

@@ -10,7 +10,7 @@ from typing import Any
 from gateway.engine.graph import AnyNode
 from gateway.engine.nodes import Retry
 from gateway.engine.state import RunState, Status, Waiting
-from gateway.errors import BudgetExhausted, EchelonError, UserCancelled
+from gateway.errors import BudgetExhausted, EchelonError, Halted
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _failure(error: BaseException, redact: Callable[[str], str]) -> Outcome:
     match error:
         case BudgetExhausted():
             return Stopped(f"budget:{error.budget}")
-        case UserCancelled():
+        case Halted():
             return Stopped(error.kind)
         case EchelonError():
             return Failure(error.kind, redact(str(error)), error.retryable, redact(error.hint))

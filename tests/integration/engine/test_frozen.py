@@ -20,7 +20,7 @@ def begin(home: Path, freeze_at: int = 0, term_s: float = 0.4) -> subprocess.Pop
 
 
 def result(process: subprocess.Popen[str]) -> str:
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert not err, err
     return out.strip()
 

@@ -15,7 +15,7 @@ import errand
 import pytest
 
 APPENDS = 52  # that an undisturbed errand makes: see the first test
-PART = 13
+PART = 26
 
 
 def carried_out(home: Path, plans: list[list[tuple[int, str]]]) -> list[dict[str, Any]]:
@@ -59,10 +59,12 @@ def check(killed: dict[str, Any], undisturbed: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("first", range(1, APPENDS + 1, PART))
+@pytest.mark.parametrize("share", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_at_any_event_ends_as_an_undisturbed_one(
-    tmp_path: Path, undisturbed: dict[str, Any], first: int, moment: str
+    tmp_path: Path, undisturbed: dict[str, Any], share: int, first: int, moment: str
 ) -> None:
-    plans = [[(number, moment)] for number in range(first, min(first + PART, APPENDS + 1))]
+    events = range(first, min(first + PART, APPENDS + 1))
+    plans = [[(number, moment)] for number in events if (number + (moment == "after")) % 2 == share]
     for killed in carried_out(tmp_path, plans):
         check(killed, undisturbed)
 

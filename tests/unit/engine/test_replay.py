@@ -166,7 +166,7 @@ async def test_a_replay_of_a_cancelled_run_that_had_spent_something_is_identical
     here.op("think", Effect.READ, spends=("tokens",), charge=lambda result: {"tokens": 10})
     here.op("slow", Effect.READ, hang, "done")
     task = asyncio.create_task(here.start())
-    await asyncio.wait_for(begun.wait(), 5)
+    await asyncio.wait_for(begun.wait(), 60)
     await here.runs.cancel(here.store.runs()[0].id)
     assert (await task).counters["tokens"] == 10
     await here.identical()

@@ -143,6 +143,39 @@ class Serve(Section):
     tokens: dict[str, SecretStr] = Field({}, exclude=True)
 
 
+class Condition(Section):
+    """How an exit condition is evaluated where the workspace is not to say it: a program with its arguments."""
+
+    command: str | None = None
+    timeout_s: float = Field(600, gt=0)
+
+
+class Notices(Section):
+    """Who is told when a session warns, asks or ends: a program, which gets JSON on its standard input, and an address,
+    which gets it by POST. The address often is a secret by itself."""
+
+    command: str | None = None
+    webhook: SecretStr | None = Field(None, exclude=True)
+
+
+class Loop(Section):
+    """Autonomous sessions. `agent` is turn, phone, or `command:` with a program and its arguments, which gets the
+    variables of the environment that `agent_env` names. A checkpoint is made every `checkpoint_every` iterations, and
+    every `checkpoint_s` seconds. After `patience` iterations that change nothing, or that all fail, a session ends.
+    `protect` are files and folders that no iteration may change."""
+
+    agent: str = "turn"
+    agent_env: list[str] = []
+    max_iterations: int = Field(50, ge=1)
+    iteration_timeout_s: float = Field(1800, gt=0)
+    checkpoint_every: int = Field(5, ge=1)
+    checkpoint_s: float | None = Field(None, gt=0)
+    patience: int = Field(3, ge=1)
+    conditions: dict[str, Condition] = {}
+    protect: list[str] = []
+    notify: Notices = Notices()
+
+
 class Settings(BaseSettings):
     """The configuration of one process: `load` reads it, the constructor takes values and reads nothing."""
 
@@ -166,6 +199,7 @@ class Settings(BaseSettings):
     device: Device = Device()
     phone: Phone = Phone()
     serve: Serve = Serve()
+    loop: Loop = Loop()
 
     _home: Path = PrivateAttr(default_factory=lambda: home_of(os.environ))
 
@@ -241,7 +275,7 @@ class Settings(BaseSettings):
 
     def secrets(self) -> list[str]:
         """The values that must not be written down."""
-        hidden = [self.api_key] if self.api_key else []
+        hidden = [each for each in (self.api_key, self.loop.notify.webhook) if each]
         hidden += self.serve.tokens.values()
         for server in self.tools.mcp_servers.values():
             hidden += [*server.env.values(), *server.headers.values()]
@@ -371,10 +405,13 @@ def _merge(strong: Values, weak: Values) -> Values:
     return merged
 
 
+_BY_NAME: dict[str, type[Section]] = {"mcp_servers": McpServer, "policy": Rules, "conditions": Condition}
+
+
 def _keys(model: type[BaseModel], loc: tuple[str, ...]) -> list[str]:
     """The keys that are known at `loc`."""
-    if loc and loc[0] in ("mcp_servers", "policy"):
-        return list((McpServer if loc[0] == "mcp_servers" else Rules).model_fields)
+    if loc and loc[0] in _BY_NAME:
+        return list(_BY_NAME[loc[0]].model_fields)
     if not loc:
         return [field.alias or name for name, field in model.model_fields.items()]
     section = model.model_fields[loc[0]].annotation

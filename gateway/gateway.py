@@ -27,6 +27,7 @@ from gateway.engine.runs import Replayed, Runs
 from gateway.engine.state import RunState, Status, Waiting
 from gateway.engine.store import RunRow, Store
 from gateway.errors import EchelonError, ModelUnavailable, ToolError, UsageError
+from gateway.loop import COMMAND_RUN, LOOP
 from gateway.phone import PHONE
 from gateway.redact import redactor
 from gateway.sessions import check_session, one_at_a_time
@@ -34,12 +35,15 @@ from gateway.stream import Narrator, Notice, OnEvent, TurnEnded, TurnEvent, Turn
 from gateway.toolbox import Toolbox
 from gateway.tools.policy import Policy
 from gateway.tools.registry import Registry
+from gateway.turn import TURN
 
 if TYPE_CHECKING:
     from gateway.engine.graph import Graph
+    from gateway.engine.graph_type import GraphType
     from gateway.engine.sessions import SessionRow
     from gateway.llm.providers import Providers
     from gateway.llm.recipes import RecipeFile
+    from gateway.loops import Loops
     from gateway.phones import Phones
     from gateway.tools.memories import Memory
     from gateway.tools.skills.library import SkillLibrary
@@ -121,12 +125,18 @@ class Gateway:
 
         return Phones(self)
 
+    @cached_property
+    def loops(self) -> Loops:
+        """Autonomous sessions."""
+        from gateway.loops import Loops
+
+        return Loops(self)
+
     @property
     def runs(self) -> Runs:
         """The runs of this home; opened when first needed."""
         if self._opened is None:
             from gateway.llm.providers import model_of
-            from gateway.turn.graph import turn_type
 
             opened = Runs(
                 Store(self.home / "echelon.db"),
@@ -138,10 +148,17 @@ class Gateway:
             model = self._model
             if model is None:
                 model = self._providers = model_of(self.settings)
+            opened.register_later(LOOP, lambda: self.loops.type(opened))
+            opened.register_later(COMMAND_RUN, lambda: self.loops.command_type())
             opened.register_later(PHONE, lambda: self.phones.type(opened.store, model))
-            opened.register(turn_type(self.home, self.toolbox.pinned, model, opened))
+            opened.register_later(TURN, lambda: self._turn_type(opened, model))
             self._opened = opened
         return self._opened
+
+    def _turn_type(self, runs: Runs, model: Model) -> GraphType:
+        from gateway.turn.graph import turn_type
+
+        return turn_type(self.home, self.toolbox.pinned, model, runs)
 
     async def run(
         self,
@@ -201,8 +218,6 @@ class Gateway:
         on_event: OnEvent | None,
         warnings: Sequence[str] = (),
     ) -> Turn:
-        from gateway.turn.graph import TURN
-
         limits, session = self.settings.limits, context.session
         async with one_at_a_time(self.runs, session, on_event):
             row, owned = await self.runs.create(
@@ -360,14 +375,16 @@ class Gateway:
 
     def graph(self, name: str = "turn") -> Graph:
         """A kind of run as nodes and edges, as its next run would have them. Raises UsageError for an unknown name."""
-        from gateway.turn.graph import TURN, turn_graph
+        from gateway.turn.graph import turn_graph
         from gateway.turn.parts import PlainTexts, assemble, collect
         from gateway.turn.state import TurnContext
 
-        if name == "phone":
+        if name == PHONE:
             return self.phones.graph()
+        if name == LOOP:
+            return self.loops.graph()
         if name != TURN:
-            raise UsageError(f"there is no graph {name!r}", hint=f"there are: {TURN}, phone")
+            raise UsageError(f"there is no graph {name!r}", hint=f"there are: {TURN}, {PHONE}, {LOOP}")
         parts = assemble(PlainTexts(collect(self.folders("prompts"), self.folders("recipes"))), self.toolbox.registry)
         return turn_graph(parts, TurnContext(request="", session="default", workspace="", models={}, settings={}))
 

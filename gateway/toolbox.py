@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gateway.turn.parts import Texts
 
 PHONE = ("gateway.phone.tools.navigate", "gateway.phone.tools.acts")  # the modules that declare the phone's tools
+LOOP = ("gateway.loop.tools.check",)
 
 
 class Toolbox:
@@ -42,7 +43,7 @@ class Toolbox:
             return self._make()
         from gateway.tools.discovery import builtin_registry
 
-        return builtin_registry(self._settings.home, *PHONE)
+        return builtin_registry(self._settings.home, *PHONE, *LOOP)
 
     async def all(self, name: str | None = None) -> tuple[Registry, list[str]]:
         """The tools that a turn which begins now has; and what is to be said about those that it has not: MCP servers

@@ -86,6 +86,10 @@ def test_rules_of_the_folder_are_added_to_those_of_the_home(tmp_path: Path) -> N
         ("research: {allow_hosts: [intranet]}", "research.allow_hosts"),
         ("research: {searxng_url: 'http://10.0.0.1'}", "research.searxng_url"),
         ("serve: {port: 80}", "serve"),
+        ("loop: {agent: 'command:./mend.sh'}", "loop.agent"),
+        ("loop: {agent_env: [AWS_SECRET_ACCESS_KEY]}", "loop.agent_env"),
+        ("loop: {notify: {command: touch x}}", "loop.notify"),
+        ("loop: {notify: {webhook: 'https://spies.example.org'}}", "loop.notify"),
         ("api_base: https://keys.example.org/v1", "api_base"),
         ("workspace: ..", "workspace"),
     ],
@@ -110,6 +114,33 @@ def test_a_folder_may_name_a_server_of_this_machine_and_a_part_of_itself(tmp_pat
     written(tmp_path / "echelon.yaml", "api_base: http://127.0.0.1:8000/v1\nworkspace: src")
     settings = Settings.load(cwd=tmp_path, environ={"ECHELON_HOME": str(tmp_path / "home")})
     assert (settings.api_base, settings.workspace) == ("http://127.0.0.1:8000/v1", tmp_path / "src")
+
+
+def test_a_folder_may_say_how_its_conditions_are_evaluated(tmp_path: Path) -> None:
+    written(tmp_path / "echelon.yaml", "loop: {conditions: {linting_clean: {command: make lint, timeout_s: 60}}}")
+    loop = Settings.load(cwd=tmp_path, environ={"ECHELON_HOME": str(tmp_path / "home")}).loop
+    assert loop.conditions["linting_clean"].model_dump() == {"command": "make lint", "timeout_s": 60}
+
+
+@pytest.mark.parametrize(("folder", "expected"), [("[src]", ["src", "tests"]), ("[]", ["tests"])])
+def test_what_the_home_protects_stays_protected_whatever_the_folder_says(
+    tmp_path: Path, folder: str, expected: list[str]
+) -> None:
+    home = tmp_path / "home"
+    written(home / "config.yaml", "loop: {protect: [tests], patience: 2}")
+    written(tmp_path / "echelon.yaml", f"loop: {{protect: {folder}}}")
+    environ = {"ECHELON_HOME": str(home)}
+    loop = Settings.load(cwd=tmp_path, environ=environ).loop
+    assert (loop.protect, loop.patience) == (expected, 2)
+    assert Settings.load({"loop": {"protect": ["docs"]}}, cwd=tmp_path, environ=environ).loop.protect == ["docs"]
+
+
+def test_the_address_of_notices_is_a_secret(tmp_path: Path) -> None:
+    address = "https://hooks.example.org/T0/B0/abcdef"
+    settings = Settings.load(cwd=tmp_path, environ={"ECHELON_LOOP__NOTIFY__WEBHOOK": address})
+    assert settings.loop.notify.webhook is not None and settings.loop.notify.webhook.get_secret_value() == address
+    assert address in settings.secrets()
+    assert address not in f"{settings.public()} {settings!r}" and "webhook" not in settings.public()["loop"]["notify"]
 
 
 @pytest.mark.parametrize("name", ["mcpServers", "mcp_servers"])
@@ -161,6 +192,8 @@ def test_a_role_without_a_model_uses_the_common_one() -> None:
     ("text", "named"),
     [
         ("modle: x", ["modle is not a setting", "did you mean model?"]),
+        ("loop: {conditions: {x: {comand: make}}}", ["did you mean loop.conditions.x.command?"]),
+        ("loop: {notify: {web: x}}", ["loop.notify.web is not a setting", "webhook"]),
         ("limits: {max_step: 3}", ["limits.max_step is not a setting", "did you mean limits.max_steps?"]),
         ("limits: {zzz: 3}", ["limits.zzz", "limits.max_time_s"]),
         ("tools: {mcp_servers: {t: {command: c, arg: []}}}", ["tools.mcp_servers.t.arg", "tools.mcp_servers.t.args"]),

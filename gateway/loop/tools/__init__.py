@@ -1,0 +1,1 @@
+"""Tools that the conditions of sessions are, for turns."""

@@ -34,6 +34,7 @@ COMMANDS = {
     "eval": "Carry out a suite of requests, and judge what they left behind.",
     "models": "Models that run on this machine: list, pull, serve.",
     "phone": "Carry out a task on an Android phone; list phones, check one.",
+    "loop": "Let an agent work by itself: start, watch, extend, pause, resume, stop.",
     "simphone": "A simulated Android phone for adb.",
     "doctor": "Check what Echelon needs, and say what to do about it.",
     "schema": "The shapes of what commands print with --json, as JSON schemas.",

@@ -20,6 +20,7 @@ from echelon.ending import Ended, answer_command, question_lines, report
 from echelon.progress import Progress
 from echelon.terminal import interactive, own_stdout, read_line, say
 from gateway import Gateway, Settings, Turn
+from gateway.engine.state import Status
 from gateway.errors import StoreError, UsageError
 from gateway.stream import OnEvent
 
@@ -148,8 +149,8 @@ async def _answered(gateway: Gateway, ended: Ended) -> bool:
             await gateway.runs.answer(ended.run_id, text)
             return True
         except UsageError as error:
-            if not ended.waiting.options:
-                raise
+            if not ended.waiting.options or gateway.runs.store.run(ended.run_id).status != Status.WAITING:
+                raise  # somebody else has answered meanwhile
             say(str(error))
 
 

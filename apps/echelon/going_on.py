@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from gateway.errors import UsageError
 if TYPE_CHECKING:
     from gateway import Gateway, Settings, Turn
     from gateway.engine.store import RunRow
+    from gateway.loop.session import Session
     from gateway.phone.task.news import OnPhoneEvent
     from gateway.phones import PhoneTask
     from gateway.stream import OnEvent
@@ -20,6 +22,8 @@ def go_on(settings: Settings, row: RunRow, answer: str | None, *, as_json: bool,
     """Give the answer, if there is one, and work on the run to its end; the exit code."""
     if row.graph == "phone":
         return _task(settings, row, answer, as_json=as_json, no_input=no_input)
+    if row.graph == "loop":
+        return _session(settings, row, answer, as_json=as_json, no_input=no_input)
 
     async def act(gateway: Gateway, tell: OnEvent) -> Turn:
         if answer is not None:
@@ -48,3 +52,14 @@ def _task(settings: Settings, row: RunRow, answer: str | None, *, as_json: bool,
 
     gif = "" if options["gif"] else None
     return PhoneWork(act, as_json=as_json, gif=gif).carry_out(settings, no_input=no_input)
+
+
+def _session(settings: Settings, row: RunRow, answer: str | None, *, as_json: bool, no_input: bool) -> int:
+    from echelon.loop_work import LoopWork
+
+    async def act(gateway: Gateway, begun: Callable[[Session], None]) -> Session:
+        if answer is not None:
+            await gateway.runs.answer(row.id, answer)
+        return await gateway.loops.resume(row.id, on_begin=begun)
+
+    return LoopWork(act, as_json=as_json).carry_out(settings, no_input=no_input)

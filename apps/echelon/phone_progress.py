@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from echelon.live import LiveProgress
-from echelon.terminal import harmless, one_line
+from echelon.terminal import duration, harmless, one_line
 from gateway.phone.task.news import (
     ActionChosen,
     DeviceFound,
@@ -131,11 +131,3 @@ class PhoneProgress(LiveProgress):
     def _figures(self) -> list[str]:
         written = int(self._counters.get("completion_tokens", 0)) + self._deltas
         return [f"{written:,} tokens written" if written else "", f"{self.elapsed:.0f} s", self._time_left]
-
-
-def duration(seconds: float) -> str:
-    """In words: `40 s`, `3 min`, `1 h 20 min`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

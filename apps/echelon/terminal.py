@@ -152,6 +152,14 @@ def ago(seconds_since_epoch: float) -> str:
     return time.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M", then)
 
 
+def duration(seconds: float) -> str:
+    """In words: `40 s`, `3 min`, `1 h 20 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def one_line(text: str, longest: int) -> str:
     """The text on one line, cut where it is longer."""
     flat = " ".join(text.split())

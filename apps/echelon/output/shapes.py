@@ -10,6 +10,15 @@ from pydantic import BaseModel, TypeAdapter
 from echelon.output.check import CheckRow
 from echelon.output.evaluation import Evaluation
 from echelon.output.graph import GraphShown
+from echelon.output.loop import (
+    CheckpointRow,
+    CheckpointShown,
+    LoopExits,
+    LoopLimits,
+    LoopOrdered,
+    LoopProgress,
+    LoopRow,
+)
 from echelon.output.memory import MemoryForgotten, MemoryRow
 from echelon.output.model import ModelPulled, ModelRemoved, ModelRow
 from echelon.output.pattern import PatternProblems, PatternRow, PatternShown
@@ -34,8 +43,8 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]] | UnionType] = {
     "runs list": list[RunRow],
     "runs show": RunShown,
     "runs events": EventRow,
-    "runs resume": TurnOutcome | PhoneOutcome,
-    "runs answer": TurnOutcome | PhoneOutcome,
+    "runs resume": TurnOutcome | PhoneOutcome | LoopProgress,
+    "runs answer": TurnOutcome | PhoneOutcome | LoopProgress,
     "runs cancel": Cancelled,
     "runs replay": ReplayOutcome,
     "runs graph": GraphShown,
@@ -62,6 +71,16 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]] | UnionType] = {
     "phone": PhoneOutcome,
     "phone devices": list[DeviceRow],
     "phone doctor": list[CheckRow],
+    "loop start": LoopProgress,
+    "loop list": list[LoopRow],
+    "loop status": LoopProgress,
+    "loop watch": LoopProgress,
+    "loop extend": LoopLimits,
+    "loop pause": LoopOrdered,
+    "loop stop": LoopOrdered,
+    "loop resume": LoopProgress,
+    "loop checkpoints": list[CheckpointRow] | CheckpointShown,
+    "loop exits": LoopExits,
     "simphone start": list[SimphoneRow],
     "simphone apps": list[AppRow],
     "simphone pack": AppPacked,
@@ -70,7 +89,7 @@ SHAPES: dict[str, type[BaseModel] | type[list[Any]] | UnionType] = {
     "schema": Schemas,
 }
 
-BY_LINE = frozenset({"runs events"})
+BY_LINE = frozenset({"runs events", "loop watch"})
 """Commands that print any number of such objects, each on a line of its own."""
 
 

@@ -54,7 +54,8 @@ class Work:
                 async with asyncio.timeout(beat_s):
                     await news.wait()
             except TimeoutError:
-                yield None
+                if at == len(self._told):  # what is told in the very moment that the beat comes is no silence
+                    yield None
 
     async def reply(self) -> Reply:
         """What it came to, or the error it ended with; a Problem (503) where it was interrupted from elsewhere."""

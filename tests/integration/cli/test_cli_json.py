@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,10 +17,12 @@ import yaml
 from fake_adb import fake_adb, prints
 
 from echelon.cli import COMMANDS, echelon
+from echelon.output.loop import LoopProgress
 from echelon.output.shape import Status
 from echelon.output.shapes import BY_LINE, SHAPES, json_schema
 from echelon.phone_options import TaskGroup
-from gateway.engine import state
+from gateway.engine import lease, state
+from gateway.loop.report import ProgressReport
 from gateway.tools.memories import Memories
 
 from .conftest import WORKSPACE, Cli, clarify, complete, remember
@@ -95,6 +99,16 @@ class Lived(Cli):
         (self.folder / "pages/index.html").write_text("<p>Hello")
         (self.folder / "suite.yaml").write_text(yaml.safe_dump(SUITE))
 
+    def loop(self, *, executing: bool) -> None:
+        """An autonomous session that has reached its limit, or looks as if this process worked on it."""
+        arguments = ("--agent", "command:true", "--max-iterations", "2", "--checkpoint-every", "1")
+        ended = self("loop", "start", "Mend it", "--exit", "command:false", *arguments, "--workspace", WORKSPACE)
+        assert ended.returncode == 3, ended.stderr
+        if executing:
+            with closing(sqlite3.connect(self.home / "echelon.db", isolation_level=None)) as db:
+                db.execute("UPDATE runs SET status = 'running' WHERE graph = 'loop'")
+                db.execute("UPDATE leases SET owner = ?, until = 1e12", (f"{lease.this_process()}:lived",))
+
     def id(self, session: str) -> str:
         found: str = json.loads(self("turns", "list", "--session", session, "--json").stdout)[0]["run"]
         return found
@@ -149,7 +163,12 @@ def test_a_status_is_one_of_the_engines_or_interrupted() -> None:
     assert set(get_args(Status)) == {*state.Status, "interrupted"}
 
 
-EMPTY = ("turns list", "sessions list", "runs list", "skills list", "memory list")
+def test_a_report_on_a_session_has_what_the_gateway_says() -> None:
+    elsewhere = {"question": "waiting", "folder": "document"}
+    assert {elsewhere.get(name, name) for name in ProgressReport.model_fields} == set(LoopProgress.model_fields)
+
+
+EMPTY = ("turns list", "sessions list", "runs list", "loop list", "skills list", "memory list")
 
 
 @pytest.mark.parametrize("command", EMPTY)
@@ -157,6 +176,7 @@ def test_where_there_is_nothing_the_list_is_empty(cli: Cli, command: str) -> Non
     assert told(cli(*command.split(), "--json"), command) == []
 
 
+LOOPED = ("--exit", "command:true", "--agent", "command:true", "--workspace", WORKSPACE)
 CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("run", ("Hi", "--model", "scripted:asking.yaml"), 6, {"status": "waiting_for_user", "response": None}),
     ("turns list", (), 0, {}),
@@ -205,6 +225,17 @@ CASES: list[tuple[str, Sequence[str], int, dict[str, Any]]] = [
     ("phone", ("Hi", "--model", "scripted:hello.yaml"), 4, {"status": "failed", "task": "Hi", "steps": 0}),
     ("phone devices", (), 0, {}),
     ("phone doctor", (), 4, {}),
+    ("loop start", ("Mend it", *LOOPED), 0, {"status": "completed", "met": 1, "of": 1, "percentage": 2, "error": None}),
+    ("loop list", (), 0, {}),
+    ("loop status", ("last",), 0, {"status": "iteration_limit_reached", "stop_reason": "budget:iterations", "met": 0}),
+    ("loop watch", ("last",), 3, {}),
+    ("loop extend", ("last", "--max-iterations", "9"), 0, {"iterations": 9, "time_s": None}),
+    ("loop pause", ("last",), 0, {"ordered": "pause", "status": "executing"}),
+    ("loop stop", ("last",), 0, {"ordered": "stop", "status": "stopped"}),
+    ("loop resume", ("last", "--from", "1"), 3, {"iteration": 2, "status": "iteration_limit_reached"}),
+    ("loop checkpoints", ("last",), 0, {}),
+    ("loop checkpoints", ("last", "1"), 0, {"number": 1, "iteration": 1, "conditions": {"command:false": False}}),
+    ("loop exits", ("last",), 0, {"exits": ["command:false"]}),
     ("simphone apps", (), 0, {}),
     ("simphone pack", ("pages", "a.simapk"), 0, {"file": "a.simapk", "package": "org.simphone.app.pages"}),
     ("simphone faults", (), 0, {}),
@@ -226,6 +257,8 @@ def test_what_a_command_prints_is_what_its_schema_says(
     lived: Lived, command: str, arguments: Sequence[str], code: int, has: dict[str, Any]
 ) -> None:
     lived.script(*([complete()] * 9), name="hello.yaml")
+    if command.startswith("loop"):
+        lived.loop(executing=command == "loop pause")
     found = told(lived(*command.split(), *arguments, "--json"), command, code)
     assert isinstance(found, list) == bool(not has and command != "schema")
     assert found

@@ -89,7 +89,7 @@ def test_following_a_run_ends_with_it(cli: Cli) -> None:
         pass
     followed = cli("runs", "events", "last", "--follow")
     assert "terminal: complete" in followed.stdout.splitlines()[-1]
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
 
 
 def test_a_replay_is_identical_until_something_was_changed(cli: Cli) -> None:

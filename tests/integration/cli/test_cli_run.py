@@ -17,7 +17,7 @@ import pytest
 
 from .conftest import WORKSPACE, Cli, clarify, complete, decision, remember
 
-SLOW = 20.0  # seconds; a test that waits for it has failed
+SLOW = 60.0  # seconds; a test that waits for it has failed
 
 
 def test_the_response_goes_to_stdout_and_everything_else_to_stderr(cli: Cli) -> None:

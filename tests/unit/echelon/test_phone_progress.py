@@ -7,7 +7,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from echelon.phone_progress import PhoneProgress, duration
+from echelon.phone_progress import PhoneProgress
+from echelon.terminal import duration
 from gateway.phone.task.news import (
     ActionChosen,
     DeviceFound,

@@ -20,7 +20,10 @@ from gateway.phone.reading.injection import InputFailure, input_failure_of
 from gateway.phone.reading.launching import StartFailure, start_failure_of
 
 ALLOW = "unlock the phone and allow this computer in the dialog that it shows (tick “always”)"
-PLUG = "connect one by USB with USB debugging on, or over WiFi: adb pair HOST:PORT, then adb connect HOST:PORT"
+PLUG = (
+    "connect one by USB with USB debugging on, or over WiFi: adb pair HOST:PORT, then adb connect HOST:PORT; "
+    "or try it on a simulated one: --simulated"
+)
 UDEV = "let your user use the device: apt-get install android-sdk-platform-tools-common, log in again, replug it"
 REPLUG = "replug the cable, or switch USB (wireless) debugging off and on again"
 INPUT = (

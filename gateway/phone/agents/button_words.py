@@ -15,6 +15,14 @@ SENDING = frozenset(
 )
 """Words of tasks in which something is to go off: keeping it is not enough."""
 
+PRESSING = frozenset("press click tap hit push drücke tippe klicke appuie clique pulsa toca premi tocca".split())
+"""Words of tasks that say what is to be pressed."""
+
+EXCEPTING = frozenset(
+    "not no never except without but don doesn t nicht kein keine außer ohne pas sauf sans salvo sin non tranne".split()
+)
+"""Words of tasks that may name what is not meant."""
+
 DISMISSING = frozenset(
     (
         *(

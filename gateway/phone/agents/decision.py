@@ -12,8 +12,8 @@ from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen, Moment
 from gateway.phone.agents.asking import Questions
 from gateway.phone.agents.button_words import DISMISSING, SAVING
-from gateway.phone.agents.errand import KINDS, Errand, core, same_thing
-from gateway.phone.agents.moves import Move, is_field, is_search, label, shown
+from gateway.phone.agents.errand import KINDS, Errand, core, names, same_thing
+from gateway.phone.agents.moves import Move, called_name, is_field, is_on, is_search, label, shown
 from gateway.phone.agents.past import Past, structure
 from gateway.phone.agents.spans import spans
 from gateway.phone.element import Element
@@ -28,6 +28,7 @@ LISTED = 600  # tokens of what the screen shows
 NUMBERS = re.compile(r"^(\d+) ", re.MULTILINE)  # of the elements in a listing
 SAID = 200  # characters of what a screen, or a field, says
 OPENINGS = 3  # times that the app is opened again after it went away
+CHOICES = ("checkbox", "radio")
 NOTICE = 6  # elements: what has more is no mere notice
 WORD = re.compile(r"\S+")
 
@@ -45,6 +46,7 @@ class Memory(Plain):
     without_answer: tuple[str, ...] = ()
     passed_over: tuple[str, ...] = ()
     saving: bool = False
+    hidden: tuple[int, ...] = ()
 
 
 class Decision(ABC):
@@ -119,6 +121,16 @@ class Decision(ABC):
         mentioning = [move for move, element in taps if named and named <= set(words(element.text))]
         return self.take(mentioning[0]) if len(mentioning) == 1 else None
 
+    def named_choice(self) -> Chosen | None:
+        """What the task names word for word, and can be chosen but is not yet; each once."""
+        tapped = {called_name(each.target) for each in self.past.did("tap")}
+        for move in self.taps():
+            each = move.element
+            open_choice = each is not None and each.role in CHOICES and is_on(each) is False
+            if each is not None and open_choice and each.text not in tapped and names(self.moment.task, each.text):
+                return self.take(move)
+        return None
+
     def only_match(self, things: Sequence[str]) -> Move | None:
         """What one of the things names, where that is one thing; the first where it stands there twice."""
         for thing in things:
@@ -141,13 +153,14 @@ class Decision(ABC):
             self.moment.elements, self.moment.seen.size, keyboard=self.moment.seen.keyboard, barred=self.moment.barred
         )
         vain = self.past.scrolled_in_vain(self.moment.seen.state_id)
+        never_down = not self.past.has_scrolled(self.moment.seen.state_id)  # so what is above was not seen yet
         tapped = self.tapped()
         return [
             each
             for each in found
             if each.name not in self.memory.passed_over
-            and each.name != "scroll up"
-            and not (each.kind == "scroll" and vain)
+            and (each.kind != "scroll" or (vain and never_down if each.name == "scroll up" else not vain))
+            and not (each.kind == "back" and self._is_first_screen())
             and not (each.kind == "tap" and each.element and (each.element.text or each.element.resource_id) in tapped)
             and self.makes_sense(each)
         ]
@@ -158,6 +171,11 @@ class Decision(ABC):
     def tapped(self) -> set[str]:
         """The names of what was tapped on this very screen already."""
         return self.past.since(self.memory.since).tapped(self.moment.seen.state_id)
+
+    def _is_first_screen(self) -> bool:
+        """Of the task's own app: who goes back there leaves it."""
+        steps = self.past.steps
+        return bool(self.moment.app) and (not steps or structure(steps[0].state_id) == self.here)
 
     def makes_sense(self, move: Move) -> bool:
         """Whether the errand can be brought on by it."""
@@ -186,6 +204,8 @@ class Decision(ABC):
         text = text or (await self.texts([field])).get(label(field), "")
         if text and not moves.is_one_of(moves.typing(field, text)[0], self.moment.barred):
             return self.type(field, text)
+        if not text and "focused" not in field.state and not moves.is_one_of(moves.tap(field), self.moment.barred):
+            return self.do(moves.tap(field))  # where there is nothing to type, it can still be touched
         self.remember(passed_over=(*self.memory.passed_over, move.name))
         return await self.choose([each for each in offered if each is not move], now, text)
 
@@ -228,6 +248,8 @@ class Decision(ABC):
         self.memory = self.memory.with_(**changes)
 
     def type(self, field: Element, text: str) -> Chosen:
+        if "password" in field.state and text in self.errand.things:
+            self.remember(hidden=(*self.memory.hidden, self.errand.things.index(text)))
         return self.do(*moves.typing(field, text))
 
     def take(self, move: Move) -> Chosen:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from gateway.phone.agents.button_words import EXCEPTING, PRESSING, SAVING
 from gateway.phone.agents.spans import TIME, quoted, spans
 from gateway.phone.listing import words
 from gateway.phone.task.state import Plain
@@ -13,6 +14,7 @@ from gateway.phone.task.state import Plain
 Goal = Literal["switch on", "switch off", "find out", "get things", "write", "other"]
 GOALS = ("switch on", "switch off", "find out", "get things", "write", "other")
 MOST_THINGS = 6
+NEAR = 3  # words: "press the Submit" of "press the Submit button"
 NUMBER = re.compile(r"[+\d][\d\s:./-]*(?:\s*[ap]\.?m\.?)?", re.IGNORECASE)
 
 # Words that name the kind of a thing and not the thing: "dark mode" and "Dark theme" are the same switch.
@@ -63,10 +65,45 @@ def errand_of(said: dict[str, Any], task: str) -> Errand:
     if goal in ("switch on", "switch off") and (time := TIME.search(task)):
         goal, things = "write", [time[0]]  # what is to be at a time is made, not switched
     elif goal in ("switch on", "switch off", "find out"):
-        things = []
+        if _does_more(goal, task, said["about"]):
+            goal = "other"
+        else:
+            things = []
     elif goal == "get things" and any(NUMBER.fullmatch(each) for each in things):
         goal = "write"  # numbers and times are entered
     return Errand(goal=goal, about=said["about"], things=tuple(things), app=said["app"])
+
+
+def _does_more(goal: Goal, task: str, about: str) -> bool:
+    """Whether the task asks for more than to look for a place: it says itself what is to be pressed in the end, such
+    as "and click Submit", or names something else than the switch."""
+    said = _words(task)
+    after = [said[at + 1 : at + 1 + NEAR] for at, each in enumerate(said) if each in PRESSING]
+    if goal == "find out":
+        return bool(after) and "?" not in task
+    return any(not SAVING.isdisjoint(each) for each in after) or bool(quoted(task) and not _quotes(task, about))
+
+
+def is_pressed(thing: str, task: str) -> bool:
+    """Whether the task says that just this is to be pressed: 'click on the link "Terms"'."""
+    said, named = _words(task), _words(thing)
+    places = [at for at in range(len(said)) if named and said[at : at + len(named)] == named]
+    return any(not PRESSING.isdisjoint(said[max(at - NEAR - 1, 0) : at]) for at in places)
+
+
+def names(task: str, text: str) -> bool:
+    """Whether a task has the text word for word, and says of nothing that it is not meant."""
+    said, named = _words(task), _words(text)
+    places = range(len(said) - len(named) + 1)
+    return bool(named) and EXCEPTING.isdisjoint(said) and any(said[at : at + len(named)] == named for at in places)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _quotes(task: str, about: str) -> bool:
+    return any(core(about) <= core(each) for each in quoted(task))
 
 
 def core(text: str) -> frozenset[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen
 from gateway.phone.agents.button_words import SAVING
-from gateway.phone.agents.decision import SAID, Decision, saves
-from gateway.phone.agents.errand import core
+from gateway.phone.agents.decision import CHOICES, SAID, Decision, saves
+from gateway.phone.agents.errand import core, is_pressed
 from gateway.phone.agents.moves import Move, called_name, is_field, is_on, label
 from gateway.phone.agents.past import Past, structure
 from gateway.phone.listing import COMMON, quoted, words
@@ -20,6 +20,8 @@ class Getting(Decision):
     the one before was found."""
 
     async def go_on(self) -> Chosen:
+        if (choice := self.named_choice()) is not None:
+            return choice
         thing = self._thing()
         past = self.past.since(self.memory.since)
         last = past.last
@@ -28,6 +30,7 @@ class Getting(Decision):
             and last.action.get("action") == "tap"
             and last.result.ok is not False
             and self._may_end(last.target)
+            and (self._is_opened(thing, past) or not is_pressed(thing, self.moment.task))
             and (self._says_done(last.target) or await self.judge(f'Is "{thing}" done now?', ["yes", "no"]) == "yes")
         ):
             return await self.done()
@@ -70,9 +73,13 @@ class Getting(Decision):
         return set(words(self.moment.task)) - COMMON - set(words(" ".join(self.errand.things)))
 
     def _may_end(self, target: str) -> bool:
-        """Whether a tap on it may have been the last one for this thing."""
+        """Whether a tap on it may have been the last one for this thing: a choice among others waits for what comes."""
         said = set(words(target))
-        return not core(self._thing()) <= said and not said.isdisjoint(self._asked() | SAVING)
+        return (
+            not target.startswith(CHOICES)
+            and not core(self._thing()) <= said
+            and not said.isdisjoint(self._asked() | SAVING)
+        )
 
     def _says_done(self, target: str) -> bool:
         """Whether the screen says since then, in the past tense, what was tapped: "Added …" after "Add …"."""

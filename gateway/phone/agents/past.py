@@ -59,6 +59,12 @@ class Past:
             and structure(last.state_id) == structure(state_id)
         )
 
+    def has_scrolled(self, state_id: str) -> bool:
+        """Whether this screen was ever moved by scrolling, or tried to be moved upwards."""
+        swipes = [each for each in self.steps if each.action.get("action") == "swipe"]
+        here = [each for each in swipes if structure(each.state_id) == structure(state_id)]
+        return any(each.result.ok or each.action["start"][1] < each.action["end"][1] for each in here)
+
     def used(self) -> set[str]:
         """The words of what was typed, and of what was tapped that is no field."""
         typed = [str(each.action.get("text", "")) for each in self.did("type") if not self._searched(each)]

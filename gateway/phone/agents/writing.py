@@ -9,6 +9,7 @@ from gateway.phone.agents import moves
 from gateway.phone.agents.agent import Chosen
 from gateway.phone.agents.button_words import SAVING, SENDING
 from gateway.phone.agents.decision import Decision, saves
+from gateway.phone.agents.errand import is_pressed
 from gateway.phone.agents.moves import Move, is_field, is_search, label
 from gateway.phone.agents.spans import TIME, times
 from gateway.phone.element import Element
@@ -31,6 +32,8 @@ class Writing(Decision):
             self.remember(saving=False)
         if self.memory.saving and not any(is_field(each) and self._is_ours(each) for each in self.elements):
             return self.finish(", ".join(["saved", *self.errand.things]))
+        if (choice := self.named_choice()) is not None:
+            return choice
         form = self._form()
         left = [each for each in self.errand.things if not self._is_entered(each)]
         if len(form) < 2 and (move := self.only_match([*self._suggested(), *left])) is not None:
@@ -61,7 +64,7 @@ class Writing(Decision):
     def makes_sense(self, move: Move) -> bool:
         """No field in which something stands already."""
         field = move.element
-        return move.kind != "type" or field is None or not field.text or is_search(field)
+        return move.kind != "type" or field is None or not (field.text or "filled" in field.state) or is_search(field)
 
     def _form(self) -> list[Element]:
         """The fields that are to be filled in: what another has written there is left alone."""
@@ -76,6 +79,9 @@ class Writing(Decision):
 
     def _is_entered(self, thing: str) -> bool:
         """Whether it was typed or tapped, of a time its parts."""
+        if self.errand.things.index(thing) in self.memory.hidden:
+            texts = self.memory.texts or {}
+            return all("filled" in each.state for each in self._form() if texts.get(label(each)) == thing)
         used = self.past.has_used
         if used(thing):
             return True
@@ -121,7 +127,12 @@ class Writing(Decision):
         steps = self.past.steps
         typed = max(at for at, each in enumerate(steps) if each.action.get("action") == "type")
         left = [each for each in steps[typed:] if each.action.get("action") == "back"]
-        leaves = not self._can_save() and not self._sends()
+        pressed = [each for each in self.taps() if each.element and is_pressed(label(each.element), self.moment.task)]
+        if len(pressed) == 1 and not self.memory.saving:
+            self.remember(saving=True)
+            return self.take(pressed[0])
+        secret = any("password" in each.state for each in self.elements)  # nobody logs in by leaving
+        leaves = not self._can_save() and not self._sends() and not secret
         if leaves and len(left) < LEAVINGS and not moves.is_one_of(moves.BACK, self.moment.barred):
             self.remember(saving=True)
             return self.do(moves.BACK, thinking="leaving saves it")

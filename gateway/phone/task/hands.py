@@ -7,8 +7,9 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gateway.engine.holding import Holding
 from gateway.engine.store import Store
-from gateway.phone.lease import DeviceLease, device_lease
+from gateway.phone.lease import device_lease
 from gateway.phone.task.state import TaskOptions
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Hand:
         self._opening = asyncio.Lock()
         self._held = AsyncExitStack()
         self._bridge: Bridge | None = None
-        self._lease: DeviceLease | None = None
+        self._lease: Holding | None = None
 
     async def use(self, work: Callable[[Bridge], T], serial: str | None = None) -> T:
         """What `work` gives, in a thread. `serial` is that of the phone that the task began with."""

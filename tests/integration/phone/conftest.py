@@ -13,6 +13,8 @@ from gateway.phone import devices
 from gateway.phone.bridge import Bridge
 from gateway.phone.deadline import Deadline
 from gateway.phone.link import Link
+from gateway.phone.task import beginning
+from gateway.phone.task.beginning import options_of
 from simphone.background import PhoneThread
 from simphone.phone import PhoneOptions
 
@@ -51,6 +53,15 @@ def lab(bridge: Bridge) -> Bridge:
     """The bridge, with the laboratory in front: a page that keeps what is done to it."""
     bridge.start_app(LAB)
     return bridge
+
+
+@pytest.fixture
+def connected(phone: PhoneThread, adb: OwnAdb, monkeypatch: pytest.MonkeyPatch) -> PhoneThread:
+    """The phone, for tasks that a gateway begins by its configuration, without the pauses that people's phones need."""
+    quick = {"step_delay": 0.0, "patience": 1.0}
+    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(**quick))
+    devices.connect(adb.server, phone.serial, Deadline(START_S))
+    return phone
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_a_read_that_is_never_answered_ends_by_its_deadline(lab: Bridge, phone: 
     began = time.monotonic()
     with pytest.raises(DeviceTimeout):
         read(lab, SOON_S)
-    assert time.monotonic() - began < SOON_S + 1
+    assert time.monotonic() - began < SOON_S + 8
 
 
 @pytest.mark.parametrize("kind", READS)
@@ -97,7 +97,7 @@ def test_an_act_that_is_not_answered_may_have_happened(lab: Bridge, phone: Phone
     with pytest.raises(DeviceTimeout) as caught:
         act(lab, SOON_S)
     assert caught.value.performed is None
-    assert time.monotonic() - began < SOON_S + 1
+    assert time.monotonic() - began < SOON_S + 8
 
 
 @pytest.mark.parametrize("name", [*LINK, "no_answer"])

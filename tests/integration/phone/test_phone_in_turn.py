@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from phone_lab import OwnAdb
 
 from gateway import Gateway, Settings, Turn
@@ -16,10 +15,6 @@ from gateway.engine.ports import Effect, Json
 from gateway.engine.state import Status
 from gateway.llm.model import ModelRequest
 from gateway.llm.scripted import ScriptedModel
-from gateway.phone import devices
-from gateway.phone.deadline import Deadline
-from gateway.phone.task import beginning
-from gateway.phone.task.beginning import options_of
 from gateway.phone.task.state import PhoneState
 from gateway.phone.tools.acts import open_app, screen, tap
 from gateway.phone.tools.navigate import navigate
@@ -29,7 +24,6 @@ from simphone.background import PhoneThread
 
 REQUEST = "Look up what saves battery on an OLED screen, and switch that on on my phone"
 TASK = "Switch dark theme on"
-QUICK = {"step_delay": 0.0, "patience": 1.0}
 FOUND = "A dark theme saves battery on OLED screens."
 
 
@@ -72,14 +66,6 @@ def deciding() -> Deciding:
         PHONE_MOVE=to_display,
         responder="The dark theme is on.",
     )
-
-
-@pytest.fixture
-def connected(phone: PhoneThread, adb: OwnAdb, monkeypatch: pytest.MonkeyPatch) -> PhoneThread:
-    """Without the pauses that people's phones need."""
-    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(**QUICK))
-    devices.connect(adb.server, phone.serial, Deadline(30))
-    return phone
 
 
 def gateway_in(home: Path, phone: PhoneThread, adb: OwnAdb, model: Any, **settings: Any) -> Gateway:

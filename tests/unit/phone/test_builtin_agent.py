@@ -402,6 +402,99 @@ def test_a_task_with_an_app_of_its_own_stays_in_it() -> None:
     assert touches(task.sees(MENU, app="org.example.player"), MENU).startswith("Screen")
 
 
+def test_who_is_on_the_first_screen_of_the_tasks_own_app_cannot_leave_it_by_going_back() -> None:
+    page = look(("button", "One"), ("button", "Two"), ("button", "Three"))
+    deeper = look(("button", "One"), ("button", "Two"), activity=".Deeper")
+    said = ({"move": each} for each in ("One", "back", "Two"))
+    task = Task("Turn the subtitles on", errand("switch on", "subtitles", app="org.example.player"), *said)
+    offered = []
+    for screen in (page, deeper, page):
+        task.sees(screen, app="org.example.player")
+        schema = task.visit.asked[-1].output_schema
+        assert schema is not None
+        offered.append(schema["properties"]["move"]["enum"])
+    assert offered == [["One", "Two", "Three"], ["One", "Two", "back"], ["Two", "Three"]]
+
+
+def test_a_field_for_which_the_task_has_no_text_is_touched() -> None:
+    page = look(("text", "Focus into the box."), ("field", "", (0, 300, 1080, 400), {"resource_id": "box"}))
+    task = Task(
+        "Focus into the box", errand("write", "the box", app="org.example.page"), {"move": "box"}, {"2 box": ""}
+    )
+    chosen = task.sees(page, app="org.example.page")
+    assert does(chosen) == ["tap"] and touches(chosen, page) == ""
+
+
+def test_what_the_task_names_is_chosen_before_anything_is_saved_and_each_once() -> None:
+    def page(*checked: str) -> Look:
+        state = {name: {"state": ("checked",)} if name in checked else {} for name in ("ZMhn", "7v", "S4")}
+        boxes = (("checkbox", name, (0, 300, 1080, 400), more) for name, more in state.items())
+        return look(*boxes, ("button", "Submit"))
+
+    read = errand("get things", "ZMhn", "ZMhn", app="org.example.page")
+    task = Task("Select ZMhn, S4 and click Submit", read)
+    for screen, tapped in ((page(), "ZMhn"), (page("ZMhn"), "S4"), (page("ZMhn", "S4"), "Submit")):
+        assert touches(task.sees(screen, app="org.example.page"), screen) == tapped
+    assert len(task.visit.asked) == 1
+
+
+def test_who_shall_press_something_is_not_done_before_that() -> None:
+    tabs = (("button", "Tab one"), ("button", "Tab two"))
+    before = look(*tabs, ("text", "Nothing of that here, but much else"))
+    after = look(*tabs, ("button", "Terms"), ("text", "Something else"))
+    read = errand("other", "link", "Terms", app="org.example.page")
+    task = Task('Switch the tabs to find and click on the link "Terms"', read, {"move": "Tab two"})
+    assert touches(task.sees(before, app="org.example.page"), before) == "Tab two"
+    assert touches(task.sees(after, app="org.example.page"), after) == "Terms"
+
+
+def test_a_password_is_typed_once_though_nobody_can_read_it() -> None:
+    def page(name: str = "", **filled: bool) -> Look:
+        state = {each: ("password", "filled") if filled.get(each) else ("password",) for each in ("first", "second")}
+        fields = (("field", "", (0, 300, 1080, 400), {"resource_id": key, "state": of}) for key, of in state.items())
+        return look(("field", name, (0, 100, 1080, 200), {"resource_id": "name"}), *fields, ("button", "Log in"))
+
+    read = errand("write", "Log in", "ada", "Q3h", app="org.example.page")
+    texts = {"1 name": "ada", "2 first": "Q3h", "3 second": "Q3h"}
+    task = Task(
+        'Log in as ada with the password "Q3h", entered twice, and press Log in', read, texts, {"move": "Log in"}
+    )
+    typed = []
+    for screen in (page(), page("ada"), page("ada", first=True), page("ada", first=True, second=True)):
+        chosen = task.sees(screen, app="org.example.page")
+        typed += [each["text"] for each in chosen.actions if each["action"] == "type"]
+        task.steps = [
+            each.with_(action={**each.action, "text": "••••"}) if "text" in each.action else each for each in task.steps
+        ]
+    assert typed == ["ada", "Q3h", "Q3h"] and touches(chosen, screen) == "Log in"
+
+
+def test_who_is_told_to_press_log_in_does_and_does_not_leave() -> None:
+    state = {"resource_id": "password", "state": ("password", "filled")}
+    button = ("button", "Login", (0, 900, 1080, 1000))
+    before = look(("field", "", (0, 300, 1080, 400), {**state, "state": ("password",)}), button)
+    after = look(("field", "", (0, 300, 1080, 400), state), button)
+    for words, answers in (("press login", ()), ("go on", ({"move": "Login"},))):
+        read = errand("write", "password", "Q3h", app="org.example.page")
+        task = Task(f'Enter the password "Q3h" and {words}', read, *answers)
+        task.sees(before, app="org.example.page")
+        assert touches(task.sees(after, app="org.example.page"), after) == "Login"
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_what_is_above_is_looked_at_once_where_nothing_is_below(moves: bool) -> None:
+    page = look(("list", "", (0, 72, 1080, 2256), {"state": ("scrollable",)}), ("button", "One"), ("button", "Two"))
+    said = ({"move": "scroll down"}, {"move": "scroll up"}, {"move": "One"})
+    task = Task("Turn the subtitles on", errand("switch on", "subtitles", app="org.example.player"), *said)
+    offered = []
+    for ok in (False, moves, True):
+        task.sees(page, ok, app="org.example.player")
+        schema = task.visit.asked[-1].output_schema
+        assert schema is not None
+        offered.append([each for each in schema["properties"]["move"]["enum"] if each.startswith("scroll")])
+    assert offered == [["scroll down"], ["scroll up"], ["scroll down"] if moves else []]
+
+
 def test_what_waits_for_a_choice_is_given_one_and_then_done() -> None:
     wanted = errand("get things", "playlist", "Blue Moon", app="Player")
     task = Task("Put Blue Moon on my playlist", wanted, {"answer": "no"}, {"move": "Winter"})

@@ -77,7 +77,7 @@ def asked(phone: FakeAdb, what: str) -> list[str]:
 
 
 def test_all_of_an_observation_is_asked_for_at_the_same_time(phone: FakeAdb, bridge: Bridge) -> None:
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=60)
     for name in (f"{SHELL}screencap -p", DUMP, f"{SHELL}dumpsys window displays"):
         answer = phone.answers[name]
 

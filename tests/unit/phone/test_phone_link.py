@@ -227,7 +227,7 @@ def test_an_address_of_no_server_is_an_error_of_the_configuration(address: str) 
 
 
 def test_threads_do_not_wait_for_each_other_on_the_link(serving: Make) -> None:
-    together = threading.Barrier(4, timeout=5)
+    together = threading.Barrier(4, timeout=60)
 
     def answer(stream: Stream) -> None:
         together.wait()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.phone.agents.errand import Errand, errand_of, same_thing
+from gateway.phone.agents.errand import Errand, errand_of, is_pressed, names, same_thing
 from gateway.phone.agents.spans import MOST, quoted, spans
 
 
@@ -79,3 +79,48 @@ def test_numbers_are_entered_and_times_are_no_switches() -> None:
     assert errand_of(said("get things", "0171 234"), "save 0171 234").goal == "write"
     assert errand_of(said("switch on"), "wake me at 7:15").things == ("7:15",)
     assert errand_of(said("switch on", "noise"), "turn it on").things == ()
+
+
+@pytest.mark.parametrize(
+    ("goal", "task", "about", "read"),
+    [
+        ("switch off", "Select nothing and click Submit.", "nothing", "other"),
+        ("find out", 'Find the fourth word, type it and press the "Submit" button', "fourth word", "other"),
+        ("switch off", 'Close the dialog box by clicking the "x".', "dialog box", "other"),
+        ("switch on", 'Turn "Dark mode" on', "dark mode", "switch on"),
+        ("switch on", "Turn on the saving of drafts and tap on it", "saving of drafts", "switch on"),
+        ("find out", "What happens when I press the red button?", "red button", "find out"),
+        ("find out", "Find the mail of Helena and click the star", "Helena", "other"),
+    ],
+)
+def test_who_is_told_what_to_press_does_more_than_look(goal: str, task: str, about: str, read: str) -> None:
+    assert errand_of({**said(goal), "about": about}, task).goal == read
+
+
+@pytest.mark.parametrize(
+    ("thing", "task", "pressed"),
+    [
+        ("Terms", 'Go through the tabs and click on the link "Terms".', True),
+        ("Terms", "Tap Terms", True),
+        ("New note", "press the button New note, please", True),
+        ("Terms", 'Put "Terms" on the list and click Submit', False),
+        ("Term", "Tap Terms", False),
+    ],
+)
+def test_what_shall_be_pressed_itself(thing: str, task: str, pressed: bool) -> None:
+    assert is_pressed(thing, task) is pressed
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "named"),
+    [
+        ("Select ZMhn, S4 and click Submit", "S4", True),
+        ("a pizza with extra cheese", "Extra cheese", True),
+        ("a pizza with cheese", "Extra cheese", False),
+        ("everything except S4", "S4", False),
+        ("don't choose S4", "S4", False),
+        ("S4", "", False),
+    ],
+)
+def test_what_a_task_names_word_for_word(task: str, text: str, named: bool) -> None:
+    assert names(task, text) is named

@@ -18,6 +18,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for each in items:
+        if each.get_closest_marker("slow"):
+            each.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture(autouse=True)
 def echelon_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty ECHELON_HOME for each test, and no other setting in the environment."""

@@ -169,8 +169,8 @@ async def test_it_ends_when_idle_and_takes_its_registration_with_it(model: Local
 
 
 async def test_being_used_keeps_it(model: LocalModel, tmp_path: Path) -> None:
-    server = await ensure_server("tiny", tmp_path, idle_s=1.0)
-    until = time.monotonic() + 1.6
+    server = await ensure_server("tiny", tmp_path, idle_s=2.0)
+    until = time.monotonic() + 2.6
     while time.monotonic() < until:
         server.touch()
         await asyncio.sleep(0.05)

@@ -141,4 +141,4 @@ def test_turns_do_not_load_the_graph_of_tasks_on_phones(tmp_path: Path) -> None:
         "print(list(runs.types), graph in sys.modules, runs.types['phone'].name, graph in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.split("] ") == ["['phone', 'turn'", "False phone True\n"]
+    assert said.split("] ") == ["['loop', 'command', 'phone', 'turn'", "False phone True\n"]

@@ -15,7 +15,7 @@ from .house import House
 from .stub import Stub, call, complete, done, plan
 
 FOLDERS, EACH = 100, 1000
-SOON_S = 10.0  # it takes less than one; the machine may be busy
+SOON_S = 30.0  # it takes less than one; the machine may be busy
 READING = "---\ntask_type: reading\ndescription: d\n---\n1. CALL file.read\n2. DONE\n"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+import quick_pytest
 from mcp import Client, StdioServerParameters
 
 from echelon.mcp_server.offer import Selection
@@ -88,6 +89,7 @@ class Served:
 
     def slow(self) -> SlowTest:
         (self.workspace / "test_slow.py").write_text(SLOW)
+        (self.workspace / "pytest.ini").write_text(quick_pytest.INI)
         return SlowTest(self.workspace)
 
     def close(self) -> None:

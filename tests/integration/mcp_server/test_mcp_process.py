@@ -51,7 +51,7 @@ def test_garbage_is_passed_over_and_nothing_but_protocol_is_written(served: Serv
     sent(process, message("no/such", 2), message("tools/call", 3, name=4))
     assert reply(process, 2)["error"]["code"] == -32601
     assert reply(process, 3)["error"]["code"] == -32602
-    rest, told = process.communicate(timeout=20)  # which closes its standard input: the client leaves
+    rest, told = process.communicate(timeout=60)  # which closes its standard input: the client leaves
     assert process.returncode == 0 and rest == b""
     assert b"file.list mcp/1 ok" in told and b"Traceback" not in told
 
@@ -65,12 +65,12 @@ async def test_a_call_under_way_is_left_to_be_resumed(served: Served, how: objec
     sent(process, hello(), message("tools/call", 1, name="test_run", arguments={}))
     pid = await slow.began()
     if how == "leave":
-        _, told = process.communicate(timeout=20)
+        _, told = process.communicate(timeout=60)
     else:
         process.send_signal(int(str(int(how))))  # type: ignore[call-overload]
         said = reply(process, 1)
         assert "the server ends" in json.dumps(said)
-        assert process.wait(timeout=20) == code
+        assert process.wait(timeout=60) == code
         told = process.stderr.read() if process.stderr is not None else b""
     assert process.returncode == code and b"Traceback" not in told
     assert gone(pid)
@@ -83,7 +83,7 @@ async def test_after_its_death_the_same_call_can_be_made_again(served: Served) -
     sent(process, hello(), message("tools/call", 1, name="test_run", arguments={}))
     await slow.began()
     process.kill()
-    process.wait(timeout=20)
+    process.wait(timeout=60)
     slow.let_go()
     again = served.start()
     sent(again, hello(), message("tools/call", 1, name="test_run", arguments={}))

@@ -65,7 +65,7 @@ async def test_a_huge_page_is_not_read_further_than_its_bound(site: WebSite) -> 
 
     site.pages["/"] = flood
     assert "larger than 5 MB" in str(await refused(site))
-    await asyncio.wait_for(site.ended.wait(), 10)
+    await asyncio.wait_for(site.ended.wait(), 60)
 
 
 async def test_a_page_of_just_the_bound_is_taken(site: WebSite) -> None:
@@ -135,7 +135,7 @@ async def test_a_page_that_drips_is_given_up(site: WebSite) -> None:
     site.pages["/"] = drip
     error = await refused(site, timeout_s=0.3)
     assert error.down and "did not come in time" in str(error)
-    await asyncio.wait_for(site.ended.wait(), 10)
+    await asyncio.wait_for(site.ended.wait(), 60)
 
 
 async def test_a_site_that_says_nothing_is_given_up(site: WebSite) -> None:

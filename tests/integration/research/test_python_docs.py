@@ -25,6 +25,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.slow  # it indexes all pages; `make bench` does, too
 @pytest.mark.skipif(not (DOCS / "objects.inv").exists(), reason="needs the Debian package python3-doc")
 def test_the_right_pages_are_found(tmp_path: Path) -> None:
     corpus = Corpus(DOCS, tmp_path)

@@ -63,7 +63,7 @@ class Model:
         """Until the next call; from now on calls wait until `open` is set."""
         self.open.clear()
         self._reached.clear()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self._reached.wait()
 
     async def complete(self, request: Json) -> Json:
@@ -146,7 +146,7 @@ class Service:
     async def left(self) -> None:
         """Until nothing is worked on any more."""
         works = [work.task for talks in self._users.all() for work in talks.works()]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asyncio.gather(*works, return_exceptions=True)
 
 

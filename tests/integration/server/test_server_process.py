@@ -47,7 +47,7 @@ class Server:
         assert self.process is not None
         began = time.monotonic()
         self.process.send_signal(number)
-        return self.process.wait(timeout=20), time.monotonic() - began
+        return self.process.wait(timeout=60), time.monotonic() - began
 
     def close(self) -> None:
         if self.process is not None and self.process.poll() is None:

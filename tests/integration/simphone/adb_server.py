@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+PATIENCE_S = 60.0
 PROGRAMS = {
     "adb of the system": shutil.which("adb") or "",
     "adb of adbutils": str(resources.files("adbutils") / "binaries" / "adb"),
@@ -52,10 +53,16 @@ class AdbServer:
         return process.returncode, out, errors
 
     async def connect(self, serial: str) -> None:
-        """Until the device can be used."""
-        code, out, errors = await self.run("connect", serial)
-        assert (code, out) == (0, f"connected to {serial}\n".encode()), errors
-        assert await self.run("-s", serial, "wait-for-device") == (0, b"", b"")
+        """Until the device can be used. The server tries by itself, too, after a link has dropped: it may forget the
+        device once more after it has said that it is connected, and then waits for it for ever."""
+        said = (f"connected to {serial}\n".encode(), f"already connected to {serial}\n".encode())
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                code, out, errors = await self.run("connect", serial)
+                assert code == 0 and out in said, (out, errors)
+                if await self.state(serial) == "device":
+                    return
+                await asyncio.sleep(0.05)
 
     async def state(self, serial: str) -> str:
         """As `adb devices` says it, or "" if it does not know the device."""

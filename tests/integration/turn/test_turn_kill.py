@@ -14,7 +14,7 @@ import journey
 import pytest
 
 APPENDS = 91  # that an undisturbed journey makes: see the first test
-PART = 14
+PART = 42
 ONCE = ("pay", "tap")
 
 
@@ -45,10 +45,12 @@ def test_the_journey_has_everything_that_can_go_wrong(undisturbed: dict[str, Any
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("first", range(1, APPENDS + 1, PART))
+@pytest.mark.parametrize("share", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 2))])  # 25 s each
 def test_a_turn_that_is_killed_at_any_event_ends_as_an_undisturbed_one(
-    tmp_path: Path, undisturbed: dict[str, Any], first: int, moment: str
+    tmp_path: Path, undisturbed: dict[str, Any], share: int, first: int, moment: str
 ) -> None:
-    plans = [[(number, moment)] for number in range(first, min(first + PART, APPENDS + 1))]
+    events = range(first, min(first + PART, APPENDS + 1))
+    plans = [[(number, moment)] for number in events if (number + (moment == "after")) % 3 == share]
     for killed in carried_out(tmp_path, plans):
         at = killed["kills"]
         assert killed["statuses"].count(-signal.SIGKILL) == 1, at

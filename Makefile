@@ -55,7 +55,7 @@ setup: $(VENV) ## Make the virtual environment .venv
 .PHONY: test
 test: $(VENV) ## Run the tests that need no big model
 	@$(call debian,$(PHONE))
-	$(BIN)/python -m pytest -n 4 -m "not slow" # more workers than cores: many tests wait for a screen
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not slow" # more workers than cores: many tests wait for a screen
 
 .PHONY: check
 check: $(VENV) ## Lint, formatting, types, and the rules of the house

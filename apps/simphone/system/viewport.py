@@ -26,7 +26,7 @@ def read_size(text: str) -> tuple[int, int] | None:
 
 
 class Viewport:
-    """Nothing but the display where no size is set. The picture is stretched to a set one."""
+    """Nothing but the display where no size is set. The picture is drawn or stretched to a set one."""
 
     def __init__(self, display: Display, settings: Settings) -> None:
         self._display = display
@@ -64,8 +64,11 @@ class Viewport:
         return x * width / ours, y * height / high
 
     async def screenshot(self) -> bytes:
-        picture = await self._display.screenshot()
-        return picture if self.forced is None else await asyncio.to_thread(_resized, picture, self.size)
+        if self.forced is None:
+            return await self._display.screenshot()
+        needed = max(ours / theirs for ours, theirs in zip(self.size, self._display.size, strict=True))
+        picture = await self._display.screenshot(min(needed, 1.0))
+        return await asyncio.to_thread(_resized, picture, self.size)
 
     async def hierarchy(self) -> str:
         xml = await self._display.hierarchy()
@@ -87,5 +90,7 @@ def _resized(picture: bytes, size: tuple[int, int]) -> bytes:
 
     held = io.BytesIO()
     with Image.open(io.BytesIO(picture)) as image:
+        if image.size == size:
+            return picture
         image.resize(size).save(held, "PNG", compress_level=1)
     return held.getvalue()

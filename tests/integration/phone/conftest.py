@@ -56,19 +56,26 @@ def lab(bridge: Bridge) -> Bridge:
 
 
 @pytest.fixture
-def connected(phone: PhoneThread, adb: OwnAdb, monkeypatch: pytest.MonkeyPatch) -> PhoneThread:
-    """The phone, for tasks that a gateway begins by its configuration, without the pauses that people's phones need."""
-    quick = {"step_delay": 0.0, "patience": 1.0}
-    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(**quick))
-    devices.connect(adb.server, phone.serial, Deadline(START_S))
+def small(phone: PhoneThread) -> PhoneThread:
+    """With fewer pixels, until it is reset: much of what a task costs here would be pictures of 1080×2400."""
+    phone.phone.system.viewport.forced = (540, 1200)
     return phone
 
 
 @pytest.fixture
-async def tasks(phone: PhoneThread, adb: OwnAdb, tmp_path: Path) -> AsyncIterator[Tasks]:
+def connected(small: PhoneThread, adb: OwnAdb, monkeypatch: pytest.MonkeyPatch) -> PhoneThread:
+    """The phone, for tasks that a gateway begins by its configuration, without the pauses that people's phones need."""
+    quick = {"step_delay": 0.0, "patience": 1.0}
+    monkeypatch.setattr(beginning, "options_of", lambda settings, made=options_of: made(settings).with_(**quick))
+    devices.connect(adb.server, small.serial, Deadline(START_S))
+    return small
+
+
+@pytest.fixture
+async def tasks(small: PhoneThread, adb: OwnAdb, tmp_path: Path) -> AsyncIterator[Tasks]:
     """Tasks on that phone, in a home of their own."""
-    devices.connect(adb.server, phone.serial, Deadline(START_S))
-    there = Tasks(tmp_path, phone, adb)
+    devices.connect(adb.server, small.serial, Deadline(START_S))
+    there = Tasks(tmp_path, small, adb)
     async with there.gateway:
         yield there
     there.gateway.close()

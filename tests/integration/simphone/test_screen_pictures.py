@@ -60,6 +60,21 @@ async def test_bounds_are_the_pixels_of_the_picture(lab: Lab) -> None:
     assert red not in [seen.getpixel(at) for at in outside]
 
 
+async def test_a_picture_with_fewer_pixels_shows_the_same(lab: Lab) -> None:
+    await lab.show(
+        '<body style="margin:0;background:#336699">'
+        '<div style="position:absolute;left:40px;top:60px;width:100px;height:50px;background:#ff0000"></div>'
+    )
+    places = [(20, 400), (200, 300), (418, 400), (422, 400), (300, 600), (1000, 700)]
+    for turned in (0, 1):
+        await lab.display.rotate(turned)
+        whole = picture(await lab.display.screenshot())
+        half = picture(await lab.display.screenshot(0.5))
+        assert half.size == (whole.width // 2, whole.height // 2)
+        assert [half.getpixel((x // 2, y // 2)) for x, y in places] == [whole.getpixel(place) for place in places]
+        assert picture(await lab.display.screenshot()).tobytes() == whole.tobytes()
+
+
 async def test_turned_by_a_quarter_everything_is_wide(lab: Lab) -> None:
     await lab.show('<button id="b" onclick="window.hit = innerWidth">Wide</button>')
     await lab.display.rotate(1)

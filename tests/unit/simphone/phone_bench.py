@@ -43,8 +43,8 @@ class DisplayDouble:
     async def power(self, on: bool) -> None:
         self.on = on
 
-    async def screenshot(self) -> bytes:
-        return black(*self.size)
+    async def screenshot(self, scale: float = 1.0) -> bytes:
+        return black(*(round(each * scale) for each in self.size))
 
     async def hierarchy(self) -> str:
         return XML

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bench import corpus, crowd, engine, fetching, loop, phone, phone_task, startup, turn
+from bench import corpus, crowd, engine, fetching, loop, loop_ends, phone, phone_task, startup, turn
 from bench.table import show
 
 show("CPU of a task: 4 model calls, 3 tool calls", turn.measure())
@@ -16,3 +16,4 @@ show("Research in the Python documentation", corpus.measure())
 show("The bridge to a phone", phone.measure())
 show("A task on a phone", phone_task.measure())
 show("An autonomous session", loop.measure())
+show("Sessions that end, warn and are killed", loop_ends.measure())

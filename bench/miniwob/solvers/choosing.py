@@ -60,7 +60,10 @@ def pick_date(screen: Screen, year: int, month: int, day: int) -> Moves:
         name = next(each for each in MONTHS if each in shown)
         then = int(screen.matching(r"^\d{4}$")[0].text) * 12 + MONTHS.index(name)
         if then == year * 12 + month - 1:
-            return (yield tap(screen.get(str(day), "button")))
+            screen = yield tap(screen.get(str(day), "button"))
+            while screen.find("Prev"):  # it fades away, which a list of what is there does not show
+                screen = yield wait(0.2)
+            return screen
         screen = yield tap(screen.get("Prev" if then > year * 12 + month - 1 else "Next"))
     raise Stuck("the month is not found")
 

@@ -23,6 +23,7 @@ from gateway.engine import lease as leases
 from gateway.engine.events import Event
 from gateway.engine.lease import Lease
 from gateway.engine.state import Status, to_json
+from gateway.engine.wal import write_ahead
 from gateway.errors import LeaseLost, RunBusy, RunNotFound, StoreError
 
 T = TypeVar("T")
@@ -121,7 +122,7 @@ class Store:
 
     def _connect(self, timeout_s: float, synchronous: str) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-        db.execute("PRAGMA journal_mode = WAL")
+        write_ahead(db, BUSY_S)
         db.execute(f"PRAGMA synchronous = {synchronous}")
         db.execute(f"PRAGMA busy_timeout = {timeout_s * 1000:.0f}")
         return db

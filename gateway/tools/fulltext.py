@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gateway.engine.wal import write_ahead
 from gateway.errors import ToolError
 from gateway.tools.stopwords import STOP_WORDS
 
@@ -25,7 +26,7 @@ def database(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
+            write_ahead(connection, BUSY_S)
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.executescript(schema)
             yield connection

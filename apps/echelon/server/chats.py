@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gateway.engine.wal import write_ahead
 from gateway.errors import StoreError
 
 BUSY_S = 5.0
@@ -59,7 +60,7 @@ class Chats:
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
+            write_ahead(self._db, BUSY_S)
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(SCHEMA)
             self._db.execute("DELETE FROM requests WHERE ended < ?", (now - KEPT_S,))

@@ -193,7 +193,7 @@ def test_on_a_terminal_the_question_is_asked_in_place(task: Task) -> None:
 
 
 def test_interrupted_it_saves_what_it_has_frees_the_phone_and_can_be_resumed(task: Task) -> None:
-    process = task.cli.start("phone", "Open the settings", *task.script(OPEN, {**DONE, "sleep": 2.0}))
+    process = task.cli.start("phone", "Open the settings", *task.script(OPEN, {**DONE, "sleep": 8.0}))
     seen = read_lines(process, '✓ open "Settings"')
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=SLOW)
@@ -243,7 +243,7 @@ def test_runs_show_what_was_done_as_a_table(task: Task) -> None:
 
 
 def test_a_task_of_another_process_can_be_cancelled(task: Task) -> None:
-    process = task.cli.start("phone", "Wait", *task.script(OPEN, {**DONE, "sleep": 2.0}))
+    process = task.cli.start("phone", "Wait", *task.script(OPEN, {**DONE, "sleep": 8.0}))
     read_lines(process, '✓ open "Settings"')
     cancelled = task.cli("runs", "cancel", "last")
     assert cancelled.returncode == 0 and "ends within a second" in cancelled.stderr

@@ -190,7 +190,7 @@ def test_on_a_terminal_a_missing_model_is_offered(cli: Cli) -> None:
 
 
 def test_a_turn_waits_for_the_one_before_it_in_its_session(cli: Cli) -> None:
-    first = cli.start("run", "Hi", "--model", cli.script(complete("one", delay_s=1.0), name="slow.yaml"))
+    first = cli.start("run", "Hi", "--model", cli.script(complete("one", delay_s=8.0), name="slow.yaml"))
     read_lines(first, "Plan")
     second = cli.run("Hi", complete("two"))
     assert second.returncode == 0 and second.stdout == "two\n"

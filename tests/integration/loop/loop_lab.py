@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from gateway import Gateway, Settings
+from gateway.engine.ports import Clock
 from gateway.loop.state import ConditionSetting, LoopOptions
 
 PROJECT = Path(__file__).parents[3] / "evals" / "projects" / "stock"
@@ -61,9 +62,11 @@ def exists(name: str) -> str:
 
 
 @asynccontextmanager
-async def gateway_in(home: Path, workspace: Path, **more: object) -> AsyncIterator[Gateway]:
+async def gateway_in(
+    home: Path, workspace: Path, *, clock: Clock | None = None, **more: object
+) -> AsyncIterator[Gateway]:
     settings = Settings.load({"workspace": workspace, **more}, environ={"ECHELON_HOME": str(home)}, cwd=home.parent)
-    async with Gateway(settings) as gateway:
+    async with Gateway(settings, clock=clock) as gateway:
         yield gateway
 
 
@@ -72,6 +75,14 @@ async def until(true: Callable[[], object], *, patience_s: float = 30.0) -> None
     async with asyncio.timeout(patience_s):
         while not true():  # noqa: ASYNC110  what is waited for happens elsewhere
             await asyncio.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs; one that has ended, and that nobody has asked for yet, does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def counting(*then: str) -> str:

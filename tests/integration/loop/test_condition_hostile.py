@@ -11,7 +11,7 @@ from condition_lab import SOUND, project, write
 from gateway.loop.conditions.evaluation import evaluate
 from gateway.loop.state import ConditionResult, ConditionSetting
 
-PATIENCE_S = 60.0  # before a test fails; what hangs here hangs for good
+PATIENCE_S = 240.0  # before a test fails; what hangs here hangs for good
 REPORT = """import atexit
 import os
 import sys
@@ -33,7 +33,7 @@ BOMB = (
 
 async def judged(root: Path, name: str) -> ConditionResult:
     async with asyncio.timeout(PATIENCE_S):
-        return (await evaluate([name], root, {name: ConditionSetting(timeout_s=30.0)}))[0]
+        return (await evaluate([name], root, {name: ConditionSetting(timeout_s=200.0)}))[0]
 
 
 def tool(root: Path, name: str, deed: str) -> None:

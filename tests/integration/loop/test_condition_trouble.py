@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from condition_lab import evaluated, listing, program, project, write
+from loop_lab import is_alive
 
 from gateway.loop.conditions.evaluation import evaluate
 from gateway.loop.state import BUILTIN_CONDITIONS, ConditionSetting
@@ -69,9 +70,9 @@ async def test_a_program_that_hangs_is_ended_and_not_met(tmp_path: Path) -> None
 
 async def test_tests_that_hang_are_ended_and_say_where_they_were(tmp_path: Path) -> None:
     root = project(tmp_path, calc="def total(xs):\n    while True:\n        pass\n")
-    result = await evaluated("all_tests_pass", root, timeout_s=8)
+    result = await evaluated("all_tests_pass", root, timeout_s=16)
     assert not result.met
-    assert result.problem == "it did not end within 8 s and was stopped"
+    assert result.problem == "it did not end within 16 s and was stopped"
     assert result.findings[0].where.startswith("calc.py:")
 
 
@@ -94,8 +95,7 @@ print("done")
 async def test_what_a_program_leaves_running_is_ended(tmp_path: Path) -> None:
     result = await evaluated(script(tmp_path, FORKS), tmp_path)
     assert result.met
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert not is_alive(int((tmp_path / "pid").read_text()))
 
 
 async def test_a_flood_is_cut_and_its_end_is_kept(tmp_path: Path) -> None:
@@ -232,8 +232,7 @@ async def test_an_evaluation_that_is_cancelled_leaves_nothing_running(tmp_path: 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert not is_alive(pid)
 
 
 async def test_a_project_that_writes_when_it_is_built_has_nothing_left_behind(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from loop_lab import gateway_in, options, script, until
+from loop_lab import gateway_in, is_alive, options, script, until
 
 from gateway.loop.session import Session
 from gateway.loop.state import Limits
@@ -23,13 +23,6 @@ def reached(iteration: int) -> tuple[str, ...]:
 
 def outcomes(session: Session) -> list[str]:
     return [each.outcome for each in session.state.iterations]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.fixture
@@ -66,11 +59,11 @@ async def test_an_agent_that_only_crashes_ends_the_session_which_can_go_on_once_
 
 
 async def test_an_agent_that_hangs_is_ended_at_its_deadline(tmp_path: Path, place: Path) -> None:
-    hanging = NUMBERED + "echo $$ > ../pid\n[ $ECHELON_ITERATION = 1 ] && sleep 1000\ntrue"
+    hanging = NUMBERED + "[ $ECHELON_ITERATION = 1 ] && sleep 1000\ntouch done"
     async with gateway_in(tmp_path / "home", place) as gateway:
         one = options(script(tmp_path / "agent.sh", hanging), iteration_timeout_s=2.0)
-        session = await gateway.loops.start("Go", exits=reached(2), options=one)
-    assert (session.status, outcomes(session)) == ("completed", ["failed", "done"])
+        session = await gateway.loops.start("Go", exits=("command:test -e done",), options=one)
+    assert (session.status, outcomes(session)[0], outcomes(session)[-1]) == ("completed", "failed", "done")
     assert session.state.iterations[0].summary.startswith("it did not end within 2 s")
 
 

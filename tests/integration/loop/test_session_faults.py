@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import os
 import sqlite3
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loop_lab import gateway_in, options, script, until
+from loop_lab import gateway_in, is_alive, options, script, until
 
 from gateway import Gateway
 from gateway.errors import StoreError
@@ -235,8 +236,7 @@ async def test_nothing_runs_on_once_a_session_is_cancelled(tmp_path: Path, place
         with pytest.raises(asyncio.CancelledError):
             await working
         assert gateway.loops.session("last").status == "interrupted"
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert not is_alive(int((tmp_path / "pid").read_text()))
     with sqlite3.connect(tmp_path / "home" / "echelon.db") as db:
         assert db.execute("SELECT count(*) FROM leases WHERE owner != ''").fetchone() == (0,)
 
@@ -250,5 +250,6 @@ async def test_a_program_that_is_cancelled_while_it_starts_leaves_no_descriptor_
             await task
         return len(os.listdir("/proc/self/fd"))
 
+    gc.collect()  # what earlier tests left open
     once = await cancelled()
-    assert [await cancelled() for _ in range(5)] == [once] * 5
+    assert max([await cancelled() for _ in range(5)]) <= once

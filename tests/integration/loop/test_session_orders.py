@@ -16,6 +16,7 @@ from gateway import Gateway
 from gateway.engine.graph import Graph
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Node
+from gateway.engine.ports import SystemClock
 from gateway.engine.runs import GraphType
 from gateway.engine.state import RunState
 from gateway.errors import AgentBusy, CheckpointDamaged, UsageError
@@ -381,18 +382,32 @@ async def test_a_session_without_progress_goes_on_once_something_is_different(tm
         await check_replay(gateway, session)
 
 
+class Hurried(SystemClock):
+    """In which an hour may pass at once."""
+
+    ahead_s = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead_s
+
+
 async def test_a_session_whose_time_is_up_ends_and_can_be_given_more(tmp_path: Path, place: Path) -> None:
-    async with gateway_in(tmp_path / "home", place) as gateway:
-        working = gateway.loops.start(
-            "Go", exits=reached(2), options=agent(tmp_path, HELD), limits=Limits(iterations=9, time_s=1.0)
+    clock = Hurried()
+    async with gateway_in(tmp_path / "home", place, clock=clock) as gateway:
+        working = asyncio.create_task(
+            gateway.loops.start(
+                "Go", exits=reached(2), options=agent(tmp_path, HELD), limits=Limits(iterations=9, time_s=3600)
+            )
         )
+        await until(lambda: numbers(place) == ["1"])
+        clock.ahead_s = 3600.0
         session = await working
         assert (session.status, session.stop_reason) == ("stopped", "budget:time_s")
         assert session.state.iterations[-1].outcome == "limited"
         with pytest.raises(UsageError, match="is reached"):
             await gateway.loops.resume("last")
         (tmp_path / "go").touch()
-        await gateway.loops.extend("last", time_s=1000)
+        await gateway.loops.extend("last", time_s=10_000)
         assert (await gateway.loops.resume("last")).status == "completed"
 
 

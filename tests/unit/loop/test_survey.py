@@ -5,7 +5,6 @@ import os
 import shutil
 import socket
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -164,7 +163,7 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path, monkeypatch: pytest
 def test_a_file_changed_just_before_the_last_look_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     entry = survey(tmp_path).files["a"]
-    before = Survey(time.time_ns(), {"a": Entry(*entry[:4], "0" * 64)})  # changed again within the clock's tick
+    before = Survey(entry.ctime_ns, {"a": Entry(*entry[:4], "0" * 64)})  # changed again within the clock's tick
     assert survey(tmp_path, before).files["a"] == entry
 
 

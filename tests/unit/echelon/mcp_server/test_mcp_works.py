@@ -56,8 +56,9 @@ async def test_where_nothing_happens_a_sign_of_life_is_given(monkeypatch: pytest
     assert await Works().carry_out(act, tell) is TURN
 
 
-async def test_a_cancelled_turn_can_await_while_it_is_left() -> None:
+async def test_a_cancelled_turn_can_await_while_it_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """The SDK cancels by anyio's scopes, which would cancel each await of the leaving again."""
+    monkeypatch.setattr(works_module, "LEAVE_S", 60.0)
     began, steps = asyncio.Event(), list[str]()
 
     async def act(tell: OnEvent) -> Turn:

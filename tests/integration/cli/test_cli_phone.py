@@ -29,6 +29,7 @@ def adb(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAdb]:
     answers = {"host:devices-l": LISTED, "host-serial:S1:features": "shell_v2,cmd", "shell,v2,raw:": prints(b"14\n")}
     with fake_adb(answers) as serving:
         monkeypatch.setenv("ECHELON_DEVICE__ADB_SERVER", serving.address)
+        monkeypatch.setattr("echelon.phone_devices.ASK_S", 60.0)
         yield serving
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +15,13 @@ from pydantic import BaseModel
 
 from echelon.server.listening import listening
 from echelon.server.users import Users
+from echelon.server.work import Work
 from gateway import Gateway, Settings
 from gateway.engine.ports import Effect, Json
 from gateway.errors import ToolError
 from gateway.llm.model import OnDelta
 from gateway.llm.scripted import ScriptedModel
+from gateway.stream import TurnEvent
 from gateway.tools.registry import Registry, ToolContext, ToolResult, tool
 
 Messages = Sequence[tuple[str, Any]]
@@ -145,9 +147,24 @@ class Service:
 
     async def left(self) -> None:
         """Until nothing is worked on any more."""
-        works = [work.task for talks in self._users.all() for work in talks.works()]
         async with asyncio.timeout(60):
-            await asyncio.gather(*works, return_exceptions=True)
+            await asyncio.gather(*(work.task for work in self._works()), return_exceptions=True)
+
+    async def followed(self, by: int) -> None:
+        """Until so many requests wait for a reply."""
+        await self._until(lambda: sum(work._followers for work in self._works()) == by)
+
+    async def told(self, kind: type[TurnEvent]) -> None:
+        """Until a request has been told such an event."""
+        await self._until(lambda: any(isinstance(event, kind) for work in self._works() for event in work._told))
+
+    def _works(self) -> list[Work]:
+        return [work for talks in self._users.all() for work in talks.works()]
+
+    async def _until(self, true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not true():  # noqa: ASYNC110  nobody would tell
+                await asyncio.sleep(0.005)
 
 
 @asynccontextmanager

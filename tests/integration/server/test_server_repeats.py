@@ -76,7 +76,7 @@ async def test_two_who_ask_the_same_at_once_get_the_same_turn(tmp_path: Path) ->
         await service.model.held()
         second = asyncio.create_task(service.ask("Do it", stream=True, headers=RETRY))
         leaving = asyncio.create_task(service.ask("Do it"))
-        await asyncio.sleep(0.05)
+        await service.followed(by=3)
         await vanish(leaving)
         await vanish(first)
         service.model.open.set()

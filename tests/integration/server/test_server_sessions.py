@@ -7,6 +7,8 @@ from pathlib import Path
 
 from service import clarify, complete, served, spending
 
+from gateway.stream import SessionBusy
+
 TITLE = """### Task:
 Generate a concise title.
 ### Output:
@@ -98,7 +100,7 @@ async def test_requests_of_a_session_wait_for_each_other(tmp_path: Path) -> None
         first = asyncio.create_task(service.ask("One", headers=named))
         await service.model.held()
         second = asyncio.create_task(service.ask("Two", headers=named, stream=True))
-        await asyncio.sleep(0.05)
+        await service.told(SessionBusy)
         assert len(service.model.asked) == 1
         service.model.open.set()
         assert (await first).content == "Which?"

@@ -135,7 +135,7 @@ def ended_line(record: IterationRecord) -> str:
     if record.changes.restored:
         more.append(f"put back {some(record.changes.restored, record.changes.beyond('restored'))}")
     said = "" if record.outcome == "done" else f": {record.outcome}"
-    return f"iteration {record.number} has ended{said} · {' · '.join(more)}"
+    return f"iteration {record.number} has ended{said} · {' · '.join(dict.fromkeys(more))}"
 
 
 def evaluated_line(results: Sequence[ConditionResult]) -> str:

@@ -82,6 +82,15 @@ def test_an_iteration_is_told_from_its_beginning_to_its_end() -> None:
     assert [each.iteration for each in found.activity] == [1, 1]
 
 
+def test_an_agent_that_says_itself_what_it_changed_is_not_told_twice() -> None:
+    log = Log()
+    call = log.begin("loop.iterate")
+    log.end(call, ok={})
+    ended = record(1, child(call), 0.5, 3.0, changes=Changes(changed=("a.py",))).with_(summary="changed a.py")
+    found = told(log, state(iteration=1, iterations=(ended,)))
+    assert texts(found)[1] == "iteration 1 has ended · changed a.py"
+
+
 def test_what_the_agent_does_is_told_with_its_arguments_and_how_it_went() -> None:
     log = Log()
     below = Log(child(log.begin("loop.iterate")), at=10)

@@ -89,6 +89,7 @@ class TurnAgent(_Inside):
             task_type=session.options.task_type or given.task_type,
             assume_yes=caller.assume_yes,
             unread=True,  # the exit conditions judge what it did
+            questions=given.task_type is None,  # where findings are the request, they are all that there is to know
         )
         return ChildRun(
             TURN, context, TurnState(), title=_title(given), limits=self._limits(), pins=caller.pins, session=name

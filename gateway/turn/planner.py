@@ -139,7 +139,7 @@ class PlanTask(Node[TurnState, TurnContext, TurnState, Planned]):
                 _closed("EXECUTE", **task),
                 *([_closed("EXECUTE", **task, then=then)] if following else []),
                 _closed("COMPLETE", response=text),
-                _closed("CLARIFY", question=text),
+                *([_closed("CLARIFY", question=text)] if self._context.questions else []),
             ]
         }
 

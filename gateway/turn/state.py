@@ -26,8 +26,9 @@ class TurnContext(Plain):
     """What does not change during a turn. `settings` are without secrets; `task_type` fixes the type.
 
     `history` is what was said before the session's first turn, oldest first. Where `unread`, the response is only kept
-    for later turns, and nobody's to approve: where something was changed, code says what. Where `direct`, the turn is
-    one tool call that a person has decided: nothing is gathered, planned or asked of a model.
+    for later turns, and nobody's to approve: where something was changed, code says what. Without `questions` the
+    Planner asks none: code wrote the request, and no person knows more of it. Where `direct`, the turn is one tool call
+    that a person has decided: nothing is gathered, planned or asked of a model.
     """
 
     request: str
@@ -39,6 +40,7 @@ class TurnContext(Plain):
     assume_yes: bool = False
     history: tuple[Exchange, ...] = ()
     unread: bool = False
+    questions: bool = True
     direct: bool = False
 
 

@@ -77,6 +77,16 @@ FAILING = ConditionResult(
 )
 
 
+WEAK = "import hashlib\n\n\ndef short(text):\n    return hashlib.md5(text).hexdigest()\n"
+SCANNED = ConditionResult(
+    name="security_scan_clean",
+    met=False,
+    summary="bandit: 1 finding",
+    findings=(Finding(where="pager.py:5", message="Use of weak MD5 hash for security.", code="B324"),),
+    total=1,
+)
+
+
 async def test_an_iteration_is_a_turn_that_mends_what_it_is_asked_to(bench: Bench) -> None:
     mended = {"answer": f"```python\n{RIGHT}```"}
     gateway = await opened(bench, mended)
@@ -150,24 +160,32 @@ async def test_what_a_linter_proposes_is_done_without_asking_a_model_and_the_lin
 
 
 async def test_what_does_not_silence_the_security_scan_is_undone(bench: Bench) -> None:
-    weak = "import hashlib\n\n\ndef short(text):\n    return hashlib.md5(text).hexdigest()\n"
-    (bench.workspace / "pager.py").write_text(weak)
-    message = "Use of weak MD5 hash for security."
-    result = ConditionResult(
-        name="security_scan_clean",
-        met=False,
-        summary="bandit: 1 finding",
-        findings=(Finding(where="pager.py:5", message=message, code="B324"),),
-        total=1,
-    )
+    (bench.workspace / "pager.py").write_text(WEAK)
     same = {"answer": "```python\ndef short(text):\n    return hashlib.sha1(text).hexdigest()\n```"}
     line = {"answer": {"reasoning": "it is not weak", "new": "    return hashlib.sha256(text).hexdigest()"}}
     gateway = await opened(bench, same, line)  # the second candidate is asked for the line alone
-    state = LoopState(exits=("security_scan_clean",), limits=Limits(), evaluation=evaluated(result))
+    state = LoopState(exits=("security_scan_clean",), limits=Limits(), evaluation=evaluated(SCANNED))
     _, ended = await iterate(gateway.runs, assigned(context(bench, gateway), state))
     assert ended.told is not None and ended.told.outcome == "done", ended.told
-    assert (bench.workspace / "pager.py").read_text() == weak.replace("md5", "sha256")
+    assert (bench.workspace / "pager.py").read_text() == WEAK.replace("md5", "sha256")
     assert len(bench.model.asked) == 2
+
+
+async def test_of_a_finding_that_is_not_mended_the_planner_asks_no_person(bench: Bench) -> None:
+    (bench.workspace / "pager.py").write_text(WEAK)
+    same = {"answer": "```python\ndef short(text):\n    return hashlib.sha1(text).hexdigest()\n```"}
+    lines = [
+        {"answer": {"reasoning": "it is strong", "new": f"    return hashlib.md5(text + {number}).hexdigest()"}}
+        for number in range(5)
+    ]
+    gateway = await opened(bench, same, *lines, clarify("Which one?"), complete("It is not mended."))
+    state = LoopState(exits=("security_scan_clean",), limits=Limits(), evaluation=evaluated(SCANNED))
+    _, ended = await iterate(gateway.runs, assigned(context(bench, gateway), state))
+    assert ended.told is not None and ended.told.outcome == "failed", ended.told
+    assert (bench.workspace / "pager.py").read_text() == WEAK
+    *_, asked, again = bench.model.asked
+    assert asked["schema_name"] == again["schema_name"] == "PLANNER_DECISION"
+    assert "CLARIFY" not in str(asked["output_schema"]) and "COMPLETE" in str(asked["output_schema"])
 
 
 async def test_the_next_iteration_knows_of_the_one_before(bench: Bench) -> None:

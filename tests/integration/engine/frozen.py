@@ -7,9 +7,9 @@ positive, before it where it is negative, never where it is 0.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import errand
@@ -25,7 +25,7 @@ async def work(home: Path, term_s: float, freeze_at: int) -> str:
         nonlocal appends
         appends += moment == "before"
         if appends == abs(freeze_at) and moment == ("after" if freeze_at > 0 else "before"):
-            os.kill(os.getpid(), signal.SIGSTOP)
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)  # this thread at once, the others after it
 
     store = errand.HookedStore(home / "echelon.db", hook, term_s=term_s)
     runs = errand.open_runs(home, store, SystemClock())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from freezing import freeze
 from loop_lab import gateway_in, options, script, until
 from operator_lab import Operator
 from pydantic import BaseModel
@@ -518,7 +519,7 @@ async def test_a_process_that_was_frozen_while_another_went_on_with_its_session_
     start = {"task": "Go", "exits": reached(2), "options": one.model_dump(mode="json")}
     frozen = (await Operator(home, place, ("start", start), term_s=0.5).ready()).begin()
     await until(lambda: numbers(place) == ["1"])
-    frozen.process.send_signal(signal.SIGSTOP)
+    freeze(frozen.process.pid)
     (tmp_path / "go").touch()
     said = [""]
     while said[-1] != "completed":

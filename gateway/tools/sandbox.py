@@ -20,6 +20,7 @@ from pathlib import Path
 
 from gateway.errors import ToolError
 from gateway.tools import supervisor
+from gateway.tools.process import create_process
 from gateway.tools.supervisor import ENDING_S
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
@@ -95,7 +96,7 @@ async def run_program(
     ours, theirs = socket.socketpair()
     with ours:
         try:
-            process = await asyncio.create_subprocess_exec(
+            process = await create_process(
                 *(
                     sys.executable,
                     "-I",
@@ -146,6 +147,10 @@ async def _end(process: asyncio.subprocess.Process, control: socket.socket) -> N
     """Have the supervisor end what still runs; where the program has ended its supervisor, end the program."""
     started = _told(control).get("started")
     control.close()
+    if process.stdin is not None:
+        process.stdin.close()
+        if process.stdin.transport.get_write_buffer_size():  # nobody reads it, and `wait` would wait for that, too
+            process.stdin.transport.abort()
     try:
         await asyncio.wait_for(process.wait(), ENDING_S + 1)
     except TimeoutError:

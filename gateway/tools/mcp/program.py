@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.errors import ToolError
 from gateway.tools.mcp.trouble import ENDED, Log, Trouble
+from gateway.tools.process import create_process
 from gateway.tools.sandbox import clean_environment
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ async def program(
 async def _started(command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path | None) -> Process:
     environment = clean_environment(env)
     try:
-        return await asyncio.create_subprocess_exec(
+        return await create_process(
             command,
             *args,
             cwd=cwd,

@@ -15,6 +15,7 @@ from typing import Self
 from pydantic import TypeAdapter
 
 from gateway.errors import ToolError
+from gateway.tools.process import create_process
 from gateway.tools.research.extract import Extracted, Request
 from gateway.tools.research.fetcher import Fetched
 from gateway.tools.sandbox import clean_environment
@@ -71,7 +72,7 @@ class Readers:
         return said
 
     async def _start(self) -> Process:
-        process = await asyncio.create_subprocess_exec(
+        process = await create_process(
             *(sys.executable, "-m", _MODULE),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -119,6 +119,31 @@ async def test_a_file_cannot_grow_without_end(tmp_path: Path) -> None:
     assert (tmp_path / "big").stat().st_size <= FILE_BYTES
 
 
+HOLDS = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"  # and never reads what it is given
+
+
+@pytest.mark.parametrize("moment", [1, 3])
+async def test_cancellation_while_the_program_is_being_started_ends_it_too(tmp_path: Path, moment: int) -> None:
+    """The loop is so slow that the program runs before it is known to have started."""
+    busy = True
+
+    def slow() -> None:
+        time.sleep(0.1)
+        if busy:
+            asyncio.get_running_loop().call_soon(slow)
+
+    task = asyncio.create_task(run_program(_python(HOLDS), cwd=tmp_path, deadline_s=60, stdin=b"abc"))
+    for _ in range(moment):
+        await asyncio.sleep(0)
+    task.cancel()
+    slow()
+    await asyncio.wait({task}, timeout=20)
+    busy = False
+    assert task.cancelled()
+    pid = tmp_path / "pid"
+    assert not (pid.exists() and pid.read_text() and _alive(int(pid.read_text())))
+
+
 DAEMON = """
 import os, sys, time
 if os.fork() == 0:
@@ -161,6 +186,13 @@ async def test_a_program_that_ends_its_supervisor_is_ended_too(tmp_path: Path) -
     code = "import os, time; open('pid', 'w').write(str(os.getpid())); os.kill(os.getppid(), 9); time.sleep(60)"
     finished = await run_program(_python(code), cwd=tmp_path, deadline_s=30)
     assert finished.code == -9
+    await _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+
+
+async def test_one_that_ends_its_supervisor_and_reads_nothing_is_ended_at_its_deadline(tmp_path: Path) -> None:
+    code = f"import os; os.kill(os.getppid(), 9); {HOLDS}"
+    finished = await run_program(_python(code), cwd=tmp_path, deadline_s=2, stdin=b"x" * 1_000_000)
+    assert finished.code is None
     await _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
 
 

@@ -34,7 +34,7 @@ async def streamed(*answers: str) -> tuple[Any, int]:
         return Endpoint("hosted_vllm/any", f"http://127.0.0.1:{port}/v1", "key")
 
     client = ModelClient(resolve, clock=ScriptedClock())
-    request = {"role": "responder", "model": "any", "messages": [{"role": "user", "content": "Hi"}], "timeout_s": 5}
+    request = {"role": "responder", "model": "any", "messages": [{"role": "user", "content": "Hi"}], "timeout_s": 60}
     try:
         return await client.stream(request, lambda text: None), len(answers) - len(left)
     finally:

@@ -36,8 +36,11 @@ _FAILED = re.compile(
     r"|[✖✗×] (?P<node>.+)|● (?P<jest>.+))"
 )
 _PYTEST = re.compile(r"(?:FAILED|ERROR) (\S+\.py\b\S*)(?: - (.*))?$")
-_IN_TRACE = re.compile(r"in \S+|\w*(?:Error|Exception|Failed)")  # a frame of a failure that is told elsewhere
+_GO_PANIC = re.compile(r"(panic: .+?)(?: \[recovered\])?$")
+_GO_FRAME = re.compile(r"\t(\S+\.go:\d+)(?: \+0x\w+)?$")
+_IN_TRACE = re.compile(r"in \S+|\w*(?:Error|Exception|Failed)|\+0x\w+")  # a frame of a failure that is told elsewhere
 _SAID_LINES = 12  # of what follows a test that failed
+_TRACE_LINES = 100
 _UNSAID = re.compile(r"---|\.\.\.|note: run with .*|error: \|-|(?:duration_ms|failureType|location|code|name): .*")
 _END_LINES = 15
 _FAILS = "it fails"
@@ -79,16 +82,27 @@ def findings_in(output: str, root: Path) -> list[Finding]:
     """What a program printed as wrong, in the forms of compilers, linters and runners of tests; each once."""
     found = list(dict.fromkeys(_found(output.splitlines(), root)))
     told = {each.where for each in found if each.message != _FAILS}
-    return [each for each in found if each.message != _FAILS or each.where not in told]
+    return [each for each in found if each.message != _FAILS or not (each.where in told or _is_above(each, found))]
+
+
+def _is_above(test: Finding, others: list[Finding]) -> bool:
+    """Whether it has failed because one of the tests in it has."""
+    return any(each.where.startswith(f"{test.where}/") for each in others)
 
 
 def _found(lines: list[str], root: Path) -> Iterator[Finding]:
-    file, said = "", ""
+    file, said, told = "", "", 0
     for number, line in enumerate(lines):
         following = lines[number + 1 : number + 1 + _SAID_LINES]
+        if number < told:
+            continue
         if failed := _FAILED.match(line):
             name = next(filter(None, failed.groups()))
-            yield Finding(where=name.removesuffix(" …").strip(), message=_indented(following) or _FAILS)
+            under = _indented(following)
+            message = "\n".join(each for each in map(str.strip, under) if each and not _UNSAID.fullmatch(each))
+            message = message or _go_panic(lines[number + 1 : number + 1 + _TRACE_LINES], root) or _FAILS
+            yield Finding(where=name.removesuffix(" …").strip(), message=message)
+            told = number + 1 + len(under)
         elif summed := _PYTEST.match(line):
             yield Finding(where=summed[1], message=summed[2] or _FAILS)
         elif panic := _PANIC.match(line):
@@ -109,10 +123,19 @@ def _found(lines: list[str], root: Path) -> Iterator[Finding]:
             file = line.strip() if _is_file(root, line.strip()) else ""
 
 
-def _indented(following: list[str]) -> str:
+def _indented(following: list[str]) -> list[str]:
     """The lines under the name of a test that failed, as far as they belong to it."""
-    below = itertools.takewhile(lambda line: line.startswith((" ", "\t")) and not _FAILED.match(line), following)
-    return "\n".join(line.strip() for line in below if line.strip() and not _UNSAID.fullmatch(line.strip()))
+    return list(itertools.takewhile(lambda line: line.startswith((" ", "\t")) and not _FAILED.match(line), following))
+
+
+def _go_panic(following: list[str], root: Path) -> str:
+    """What a test panicked with, and the first place of the trace in the workspace; empty if it did not panic."""
+    panic = _GO_PANIC.match(following[0]) if following else None
+    if panic is None:
+        return ""
+    frames = (frame[1] for frame in map(_GO_FRAME.match, following) if frame)
+    place = next((each for each in frames if _is_file(root, each.rpartition(":")[0])), "")
+    return f"{panic[1]}\nat {place}" if place else panic[1]
 
 
 def _paragraph(following: list[str]) -> list[str]:

@@ -33,6 +33,17 @@ def root(tmp_path: Path) -> Path:
         ("error[E0308]: mismatched\n  --> src/lib.rs:2:4\n", [("src/lib.rs:2", "mismatched")]),
         ("warning: unused\n  --> src/lib.rs:2:4\n", []),
         ("--- FAIL: TestX (0.00s)\n    x_test.go:4: got 1\nFAIL", [("TestX", "x_test.go:4: got 1")]),
+        ("--- FAIL: TestX (0.00s)\n    a_test.go:4: got 1\nFAIL", [("TestX", "a_test.go:4: got 1")]),
+        (
+            "--- FAIL: TestX (0.00s)\n    --- FAIL: TestX/deep (0.00s)\n        a_test.go:4: got 1\nFAIL",
+            [("TestX/deep", "a_test.go:4: got 1")],
+        ),
+        (
+            "--- FAIL: TestX (0.00s)\npanic: no such thing [recovered]\n\tpanic: no such thing\n\n"
+            "goroutine 7 [running]:\ntesting.tRunner.func1.2({0x4ff1e0, 0x1})\n\t/go/testing.go:13 +0x24e\n"
+            "x.TestX(0x0?)\n\ta_test.go:12 +0x1a\nFAIL\tx\t0.002s",
+            [("TestX", "panic: no such thing\nat a_test.go:12")],
+        ),
         (
             "test t::adds ... FAILED\n\nthread 't::adds' (7) panicked at src/lib.rs:6:2:\nleft: 1\n right: 2\n\n",
             [("t::adds", "left: 1\n right: 2\nat src/lib.rs:6")],

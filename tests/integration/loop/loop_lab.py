@@ -70,7 +70,7 @@ async def gateway_in(
         yield gateway
 
 
-async def until(true: Callable[[], object], *, patience_s: float = 30.0) -> None:
+async def until(true: Callable[[], object], *, patience_s: float = 60.0) -> None:
     """Wait for a condition; the test fails where it does not come."""
     async with asyncio.timeout(patience_s):
         while not true():  # noqa: ASYNC110  what is waited for happens elsewhere

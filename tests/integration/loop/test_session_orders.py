@@ -502,7 +502,7 @@ async def test_an_agent_whose_process_was_killed_is_free_and_its_watchers_see_it
         await asyncio.sleep(0)
         assert first.status == "executing"
         await other.killed()
-        for each in await asyncio.wait_for(asyncio.gather(*watchers), 30):
+        for each in await asyncio.wait_for(asyncio.gather(*watchers), 60):
             assert (each[0], each[-1]) == ("executing", "interrupted")
         (tmp_path / "go").touch()
         second = await gateway.loops.start("Go", exits=reached(1), options=agent(tmp_path))

@@ -116,7 +116,7 @@ class SlowTest:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Other processes tell nobody that something holds now."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

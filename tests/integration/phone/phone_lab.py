@@ -76,7 +76,7 @@ def own_adb(home: Path, program: str | None = None) -> Iterator[OwnAdb]:
         started.kill()
 
 
-def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(true: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Whether it becomes true in time."""
     end = time.monotonic() + seconds
     while not (now := true()) and time.monotonic() < end:

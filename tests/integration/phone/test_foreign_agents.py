@@ -243,7 +243,7 @@ async def test_an_agent_that_raises_is_made_anew_with_its_history(lab: Lab) -> N
 
 
 async def test_an_agent_that_hangs_is_left_behind(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    state = await lab.ask("maiui_double:Hanging", predict_timeout=0.3)
+    state = await lab.ask("maiui_double:Hanging", predict_timeout=1.0)
     assert names(state) == DONE and Hanging.hung == 1
     threads = threading.active_count()
     Hanging.let_go.set()
@@ -268,7 +268,7 @@ async def test_an_object_that_hangs_is_waited_for(lab: Lab) -> None:
 
     agent = Slow(SERVER, "m")
     lab.clock.before_retry = {2: Hanging.let_go.set}
-    state = await lab.ask(agent, predict_timeout=0.3)
+    state = await lab.ask(agent, predict_timeout=1.0)
     assert names(state) == DONE
     assert (agent.together, agent.asked) == (1, 5), "not asked again before it has come back"
 

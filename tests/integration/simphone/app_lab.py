@@ -13,7 +13,7 @@ from simphone.background import PhoneThread
 from simphone.phone import Phone
 from simphone.system.intent import Intent
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 SETTINGS, CONTACTS = "com.android.settings", "com.android.contacts"
 MESSAGES, CLOCK = "com.android.messaging", "com.android.deskclock"
 NOTES, SHOP = "org.simphone.notes", "org.simphone.shop"

@@ -17,7 +17,7 @@ from simphone.background import PhoneThread
 from simphone.system import app
 
 NOTES, SHOP = "org.simphone.notes", "org.simphone.shop"
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 PAGE = """<!doctype html><meta charset="utf-8"><title>Small</title>
 <link rel="stylesheet" href="/common/phone.css"><script src="/common/phone.js"></script>
 <body><h1 id="title">{title}</h1><input id="field" placeholder="Name">

@@ -243,13 +243,16 @@ class Gateway:
         await self.erase_forgotten()
         return self._ended(row, ended, on_event)
 
-    async def resume(self, run_id: str, *, on_event: OnEvent | None = None) -> Turn:
-        """Go on with a turn that was interrupted, answered, or failed for a reason that may be gone."""
+    async def resume(
+        self, run_id: str, *, on_event: OnEvent | None = None, limits: Mapping[str, float] | None = None
+    ) -> Turn:
+        """Go on with a turn that was interrupted, answered, has reached a limit that `limits` raises ({"time_s": 900}:
+        for the whole turn), or failed for a reason that may be gone."""
         row = self.runs.store.run(run_id)
         async with (
             one_at_a_time(self.runs, row.session, on_event) if row.session is not None else contextlib.nullcontext()
         ):
-            state = await self.runs.resume(row.id, self._observer(row, on_event))
+            state = await self.runs.resume(row.id, self._observer(row, on_event), limits=limits)
         await self.erase_forgotten()
         return self._ended(row, state, on_event)
 

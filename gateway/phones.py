@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,12 +145,15 @@ class Phones:
         agent: object | None = None,
         extensions: Extensions | None = None,
         on_event: OnPhoneEvent | None = None,
+        limits: Mapping[str, float] | None = None,
     ) -> PhoneTask:
-        """Go on with a task that was interrupted, answered, or failed for a reason that may be gone. A task that was
-        begun with an object as its agent, or with further actions, needs them again in another process."""
+        """Go on with a task that was interrupted, answered, has reached a limit that `limits` raises ({"steps": 80}:
+        for the whole task), or failed for a reason that may be gone. A task that was begun with an object as its agent,
+        or with further actions, needs them again in another process."""
         row = self._row(run_id)
         self._give(row.id, agent, extensions)
-        return self._ended(row, await self._gateway.runs.resume(row.id, self._observer(row, on_event)))
+        observer = self._observer(replace(row, limits={**row.limits, **(limits or {})}), on_event)
+        return self._ended(row, await self._gateway.runs.resume(row.id, observer, limits=limits))
 
     def task(self, run_id: str) -> PhoneTask:
         """Where a task is. Raises RunNotFound, and UsageError for a run of another kind."""

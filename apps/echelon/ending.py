@@ -153,9 +153,11 @@ def _stopped(ended: Ended, resumable: bool) -> Iterator[str]:
     if reason == "budget":
         setting = SETTINGS.get(name)
         yield f"error: the budget for {name} is used up"
+        if resumable and setting is not None:
+            yield f"give it more, and go on with: echelon runs resume {ended.run_id} --limit {name}=TOTAL"
         if setting is not None:
             variable = f"ECHELON_{setting.replace('.', '__').upper()}"
-            yield f"  raise {setting} in echelon.yaml, or {variable}, and ask again"
+            yield f"  for those to come: {setting} in echelon.yaml, or {variable}"
     elif resumable and reason != UserCancelled.kind:  # that is for good
         yield f"go on with: echelon runs resume {ended.run_id}"
 

@@ -26,7 +26,8 @@ def _told(event: Event) -> str:
         case events.RUN_STARTED:
             return f"{data['graph']}, {len(data['pins'])} files pinned"
         case events.RUN_RESUMED:
-            return f"after {data['after']}"
+            limits = ", ".join(f"{name} {value:g}" for name, value in sorted(data.get("limits", {}).items()))
+            return f"after {data['after']}" + (f", limits: {limits}" if limits else "")
         case events.RUN_ANSWERED:
             return f"{data['id']}: {data['answer']}" + (" (time was up)" if data["timeout"] else "")
         case events.CALL_INTENDED:

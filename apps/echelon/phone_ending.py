@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gateway.phones import PhoneTask
 
 STAYING = "the simulated phone has ended, so this cannot be resumed; one that stays: echelon simphone start"
-MORE_STEPS = "  or give it more for once: mai-phone --max-steps N"
+MORE_STEPS = "  begin again with more: mai-phone --max-steps N"
 
 
 def report(task: PhoneTask, *, as_json: bool, simulated: bool = False) -> int:
@@ -60,7 +60,7 @@ def _lines(task: PhoneTask, simulated: bool) -> Iterator[str]:
     steps = f"{task.decisions} step{'' if task.decisions == 1 else 's'}"
     yield f"{task.status.value.replace('_', ' ')} · {steps} · {_usage(task)}"
     yield from how_it_ended(task, resumable=not simulated)
-    if task.stop_reason == "budget:steps":
+    if simulated and task.stop_reason == "budget:steps":
         yield MORE_STEPS
     if simulated and task.status is not Status.COMPLETE and not _final(task):
         yield STAYING

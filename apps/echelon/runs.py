@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -150,18 +151,40 @@ def events(settings: Settings, run_id: str, follow: bool, as_json: bool) -> None
             time.sleep(FOLLOW_S)
 
 
-@runs.command(epilog="\b\nExamples:\n  echelon runs resume last\n  echelon runs resume 01KA --json\n")
+@runs.command(
+    epilog="""\b
+Examples:
+  echelon runs resume last
+  echelon runs resume last --limit steps=100 --limit time_s=3600
+  echelon runs resume 01KA --json
+"""
+)
 @identifier
+@click.option(
+    "limits",
+    "--limit",
+    metavar="NAME=TOTAL",
+    multiple=True,
+    callback=lambda _, __, given: dict(map(_limit, given)),
+    help="Raise a limit: `echelon runs show` names them. The total counts, not what is added.",
+)
 @options.no_input
 @options.as_json
 @options.api_base_option
 @options.home
-def resume(settings: Settings, run_id: str, api_base: str | None, no_input: bool, as_json: bool) -> int:
-    """Go on with a run that was interrupted, answered, or that failed.
+def resume(
+    settings: Settings,
+    run_id: str,
+    limits: dict[str, float],
+    api_base: str | None,
+    no_input: bool,
+    as_json: bool,
+) -> int:
+    """Go on with a run that was interrupted, answered, that failed, or that has used up a limit.
 
     It goes on with the prompts, patterns and models that it began with; what it did is not done again.
     """
-    return _go_on(settings, run_id, api_base, None, as_json, no_input)
+    return _go_on(settings, run_id, api_base, None, as_json, no_input, limits)
 
 
 @runs.command(epilog='\b\nExamples:\n  echelon runs answer last yes\n  echelon runs answer 01KA "the one in src/"\n')
@@ -258,8 +281,26 @@ def graph(settings: Settings, graph_name: str, as_json: bool) -> None:
     put_json(GraphShown(name=found.name, start=found.start, nodes=nodes))
 
 
+def _limit(text: str) -> tuple[str, float]:
+    """`steps=100`."""
+    name, _, total = text.partition("=")
+    try:
+        value = float(total)
+    except ValueError:
+        value = 0.0
+    if not name or not 0 < value < float("inf"):
+        raise click.BadParameter(f"{text!r} is not NAME=TOTAL, as in steps=100")
+    return name, value
+
+
 def _go_on(
-    settings: Settings, run_id: str, api_base: str | None, answer: str | None, as_json: bool, no_input: bool
+    settings: Settings,
+    run_id: str,
+    api_base: str | None,
+    answer: str | None,
+    as_json: bool,
+    no_input: bool,
+    limits: Mapping[str, float] | None = None,
 ) -> int:
     """Work on a run with the server that it began with, unless an option names another."""
     from echelon.going_on import go_on
@@ -271,7 +312,7 @@ def _go_on(
             row = gateway.runs.store.run(row.parent)
     began_with = row.context.get("settings", {}).get("api_base")
     settings = settings.model_copy(update={"api_base": api_base or began_with or settings.api_base})
-    return go_on(settings, row, answer, as_json=as_json, no_input=no_input)
+    return go_on(settings, row, answer, as_json=as_json, no_input=no_input, limits=limits or {})
 
 
 def _put_steps(task: PhoneTask) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from gateway.errors import BudgetExhausted
+from gateway.errors import BudgetExhausted, UsageError
 
 ALWAYS = ("time_s", "visits")
 VISITS_PER_STEP = 20  # against loops that decide nothing
@@ -18,6 +18,16 @@ def limits_of(given: Mapping[str, float | None]) -> dict[str, float]:
     if "steps" in limits and "visits" not in limits:
         limits["visits"] = limits["steps"] * VISITS_PER_STEP
     return limits
+
+
+def raised(limits: Mapping[str, float], to: Mapping[str, float]) -> dict[str, float]:
+    """The limits with those in `to` raised: of two values the greater one counts. The cap on visits grows with `steps`.
+    Raises UsageError for one that is not in force."""
+    more = limits_of(to)
+    for name in to.keys() - limits.keys():
+        named = ", ".join(sorted(limits.keys() - {"visits"})) or "none"
+        raise UsageError(f"there is no limit on {name} to raise", hint=f"limits in force: {named}")
+    return {name: max(limit, more.get(name, limit)) for name, limit in limits.items()}
 
 
 def check(limits: Mapping[str, float], used: Mapping[str, float], spends: Iterable[str]) -> None:

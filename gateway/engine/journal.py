@@ -64,9 +64,10 @@ class Visit:
         self.spent: dict[str, float] = {}
         self.broken: Exception | None = None
         """Why nothing more can be written. A node that catches too much does not get past it."""
+        self.limits = limits
+        """The run's, by counter."""
         self._log = log
         self._ports = ports
-        self._limits = limits
         self._used = used
         self._began = ports.clock.monotonic()
         self._visit_seq = visit_seq
@@ -255,11 +256,11 @@ class Visit:
         return f"{self.number}/{name}#{self._occurrences[name]}"
 
     def _check_budget(self, op: Operation) -> None:
-        if not op.spends and "time_s" not in self._limits:
+        if not op.spends and "time_s" not in self.limits:
             return
         used = budget.add(budget.add(self._used, self.spent), self._reserved)
         used["time_s"] = used.get("time_s", 0) + self._ports.clock.monotonic() - self._began
-        budget.check({name: limit for name, limit in self._limits.items() if name != "visits"}, used, op.spends)
+        budget.check({name: limit for name, limit in self.limits.items() if name != "visits"}, used, op.spends)
 
     def _check_owner(self) -> None:
         try:
@@ -272,7 +273,7 @@ class Visit:
         return Scope(
             run_id=self.run_id,
             call_id=f"{self.run_id}/{identity}",
-            limits=budget.left(self._limits, budget.add(self._used, self.spent)),
+            limits=budget.left(self.limits, budget.add(self._used, self.spent)),
             artifacts=self.artifacts,
             clock=self._ports.clock,
             progress=self._ports.notify.progress,

@@ -55,6 +55,7 @@ class ReplayLog:
         self.run_id = run_id
         self._events = list(recorded)
         self._decisions = [event for event in recorded if event.kind == events.NODE_DECIDED]
+        self._limits = [(event.seq, event.data["limits"]) for event in recorded if "limits" in event.data]
         self._done = 0
         self._answered: set[str] = set()
 
@@ -69,6 +70,10 @@ class ReplayLog:
     @property
     def decisions(self) -> int:
         return len(self._decisions)
+
+    def limits(self) -> dict[str, float]:
+        """Those in force at the next decision: they may have been raised when the run was resumed."""
+        return next(limits for seq, limits in reversed(self._limits) if self.finished or seq < self._next().seq)
 
     def _next(self) -> Event:
         if self.finished:
@@ -200,9 +205,14 @@ async def rerun(
         RunState.load(json.dumps(began), kind.state),
         log=log,
         artifacts=artifacts,
-        limits=row.limits,
+        limits=log.limits(),
         seed=row.seed,
+        on_persist=lambda *_: keep_limits(),
     )
+
+    def keep_limits() -> None:
+        machine.limits = log.limits()
+
     with contextlib.suppress(LogEnded):
         while not log.finished:
             try:

@@ -237,30 +237,46 @@ class Runs:
                 self.artifacts, set() if written is None else written
             )
 
-    async def resume(self, run_id: str, observer: Observer | None = None, *, cancelled: bool = False) -> RunState:
-        """Go on with a run that was interrupted, has its answer, or failed for a reason that may be gone.
+    async def resume(
+        self,
+        run_id: str,
+        observer: Observer | None = None,
+        *,
+        cancelled: bool = False,
+        limits: Mapping[str, float] | None = None,
+    ) -> RunState:
+        """Go on with a run that was interrupted, has its answer, has reached a limit that `limits` raises (by counter,
+        for the whole run), or failed for a reason that may be gone.
 
         A complete run, or one that still waits, is given back as it is. A wish to cancel that nobody has fulfilled yet
-        is fulfilled. Raises RunBusy while it is worked on.
+        is fulfilled. Raises RunBusy while it is worked on, UsageError for a limit that is not in force, or that would
+        be raised for a run which does not go on.
         """
         row = self.store.run(run_id)
         self._type(row)
+        raised = budget.raised(row.limits, limits or {})
+        more = {"limits": raised} if raised != row.limits else {}
         owned = await self._acquire(row.id)
         try:
             state = self.state(row)
             cancelled = cancelled or self.store.cancel_requested(row.id)
             waits = state.status is Status.WAITING and not cancelled
             if state.status is Status.COMPLETE or (waits and not await self._answered(row, state, owned)):
+                if limits:
+                    raise UsageError(f"run {row.id} is {state.status.value}: limits are raised of runs that go on")
                 self.project(
                     row, self._type(row).context.model_validate(row.context), state
                 )  # a crash may have come first
                 await self._release(owned)
                 return state
             resumed = Event(
-                self.store.last_seq(row.id) + 1, events.RUN_RESUMED, {"after": state.status.value}, self.clock.now()
+                self.store.last_seq(row.id) + 1,
+                events.RUN_RESUMED,
+                {"after": state.status.value, **more},
+                self.clock.now(),
             )
-            again = state.reopened()
-            await self.store.append(row.id, owned, [resumed], again.dump(), Progress(Status.RUNNING.value))
+            progress = Progress(Status.RUNNING.value, limits=more.get("limits"))
+            await self.store.append(row.id, owned, [resumed], state.reopened().dump(), progress)
         except BaseException:
             await self._release(owned)
             raise

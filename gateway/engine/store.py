@@ -95,6 +95,7 @@ class Progress:
     status: str
     stop_reason: str | None = None
     question: str | None = None
+    limits: Mapping[str, float] | None = None  # None: as they were
 
 
 class _Locked(Exception):
@@ -384,8 +385,12 @@ def _append(
     if progress is not None:
         ended = progress.status not in (Status.RUNNING, Status.WAITING)
         db.execute(
-            "UPDATE runs SET status = ?, stop_reason = ?, question = ?, updated = ?, cancel = cancel * ? WHERE id = ?",
-            (progress.status, progress.stop_reason, progress.question, events[-1].at, not ended, run_id),
+            "UPDATE runs SET status = ?, stop_reason = ?, question = ?, updated = ?, cancel = cancel * ?, "
+            "limits = coalesce(?, limits) WHERE id = ?",
+            (
+                *(progress.status, progress.stop_reason, progress.question, events[-1].at, not ended),
+                *(None if progress.limits is None else json.dumps(dict(progress.limits)), run_id),
+            ),
         )
 
 

@@ -74,10 +74,11 @@ class ChooseAction(Node[PhoneState, PhoneContext, Asked, Decided]):
         assert seen is not None
         elements = load_elements(visit.artifacts, seen.elements)
         began = await visit.now()
+        max_steps = max(self._max_steps, int(visit.limits.get("steps", 0)))  # somebody may have given it more
         moment = Moment(
             task=asked.task,
             step=state.decisions + 1,
-            max_steps=self._max_steps,
+            max_steps=max_steps,
             seen=seen,
             elements=elements,
             picture=lambda: None if seen.png is None else visit.artifacts.get(seen.png),
@@ -103,7 +104,7 @@ class ChooseAction(Node[PhoneState, PhoneContext, Asked, Decided]):
             visit.progress(
                 "phone.chosen",
                 decision=moment.step,
-                max_steps=self._max_steps,
+                max_steps=max_steps,
                 thinking=decided.chosen.thinking,
                 action=masked(first, elements),
                 target=decided.target,

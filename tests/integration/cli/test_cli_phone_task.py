@@ -143,8 +143,16 @@ def test_options_may_stand_before_and_after_the_task(task: Task) -> None:
     for before, after in ((("--max-steps", "1"), ()), ((), ("--max-steps", "1"))):
         ended = task.cli("phone", *before, "Open the settings", *after, *task.script(OPEN, OPEN, DONE))
         assert ended.returncode == 3, ended.stderr
-        assert "the budget for steps is used up" in ended.stderr and "--max-steps N" in ended.stderr
-        assert "1/1 " in ended.stderr
+        assert "the budget for steps is used up" in ended.stderr and "1/1 " in ended.stderr
+        assert f"echelon runs resume {task.cli.last_run()['id']} --limit steps=TOTAL" in ended.stderr
+
+
+def test_a_task_that_has_used_up_its_steps_goes_on_with_more(task: Task) -> None:
+    assert task("Open the settings", OPEN, DONE, options=("--max-steps", "1")).returncode == 3
+    ended = task.cli("runs", "resume", "last", "--limit", "steps=2")
+    assert (ended.returncode, "2/2 " in ended.stderr) == (0, True), ended.stderr
+    events = task.cli("runs", "events", "last").stdout
+    assert "run.resumed      after stopped, limits: " in events and "steps 2" in events
 
 
 def test_a_task_that_the_agent_gives_up_exits_with_1_and_its_reason(task: Task) -> None:

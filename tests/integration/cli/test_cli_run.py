@@ -76,6 +76,21 @@ def test_a_used_up_budget_exits_with_3_and_names_the_setting(cli: Cli) -> None:
     ended = cli.run("Remember it", *remember(), ECHELON_LIMITS__MAX_TOKENS="10")
     assert ended.returncode == 3
     assert "limits.max_tokens" in ended.stderr and "ECHELON_LIMITS__MAX_TOKENS" in ended.stderr
+    assert f"echelon runs resume {cli.last_run()['id']} --limit tokens=TOTAL" in ended.stderr
+
+
+def test_a_turn_that_has_used_up_its_budget_goes_on_with_more(cli: Cli) -> None:
+    assert cli.run("Remember it", *remember(), ECHELON_LIMITS__MAX_TOKENS="10").returncode == 3
+    assert cli("runs", "resume", "last", "--limit", "naps=5").returncode == 2
+    ended = cli("runs", "resume", "last", "--limit", "tokens=100000")
+    assert ended.returncode == 0, ended.stderr
+    assert cli("runs", "replay", "last").returncode == 0
+
+
+@pytest.mark.parametrize("limit", ["tokens", "tokens=", "=5", "tokens=lots", "tokens=-1", "tokens=inf", "tokens=nan"])
+def test_a_limit_is_a_name_and_a_total(cli: Cli, limit: str) -> None:
+    ended = cli("runs", "resume", "last", "--limit", limit)
+    assert ended.returncode == 2 and "NAME=TOTAL" in ended.stderr
 
 
 @pytest.mark.parametrize(

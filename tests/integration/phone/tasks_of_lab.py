@@ -100,8 +100,8 @@ class Tasks:
         await self.gateway.runs.answer(ran.task.run_id, answer)
         return await self.resumed(ran, agent)
 
-    async def resumed(self, ran: Ran, agent: object | None = None) -> Ran:
-        return Ran(self, await self.gateway.phones.resume(ran.task.run_id, agent=agent))
+    async def resumed(self, ran: Ran, agent: object | None = None, **more: Any) -> Ran:
+        return Ran(self, await self.gateway.phones.resume(ran.task.run_id, agent=agent, **more))
 
     def last(self) -> Ran:
         """The one that was begun last."""

@@ -16,7 +16,7 @@ from gateway.engine.state import Status
 from gateway.phone.bridge import Bridge
 from gateway.phone.reading.focus import Focus
 from gateway.phone.task import operations
-from gateway.phone.task.news import NodeFailed, PhoneEvent, StepTaken
+from gateway.phone.task.news import ActionChosen, NodeFailed, PhoneEvent, StepTaken
 from gateway.phone.task.state import MAX_RESTARTS
 from simphone.faults import Fault
 
@@ -163,6 +163,12 @@ async def test_a_limit_that_is_raised_lets_a_stopped_task_go_on(tasks: Tasks) ->
     assert ran.task.status is Status.STOPPED
     again = await tasks.resumed(ran)
     assert again.ended == ("stopped", "budget:steps"), "a budget that is used up stays so"
+    told: list[PhoneEvent] = []
+    more = await tasks.resumed(ran, on_event=told.append, limits={"steps": 3})
+    assert more.ended == ("complete", "success")
+    assert more.actions == ["open_app", "back", "FINISH"]
+    assert {each.max_steps for each in told if isinstance(each, ActionChosen | StepTaken)} == {3}
+    assert (await tasks.gateway.runs.replay(ran.task.run_id)).finished
 
 
 async def test_snapshots_are_written_after_every_node(tasks: Tasks) -> None:

@@ -66,7 +66,11 @@ def test_a_used_up_budget_says_what_raises_it(capsys: pytest.CaptureFixture[str]
     report(task(Status.STOPPED, "budget:steps"), as_json=False)
     report(task(Status.STOPPED, "budget:taps"), as_json=False)
     err = capsys.readouterr().err
-    assert "--max-steps N" in err and "limits.max_steps" in err and "ECHELON_LIMITS__MAX_TAPS" in err
+    assert "echelon runs resume 01K --limit steps=TOTAL" in err
+    assert "limits.max_steps" in err and "ECHELON_LIMITS__MAX_TAPS" in err
+    report(task(Status.STOPPED, "budget:steps"), as_json=False, simulated=True)
+    err = capsys.readouterr().err
+    assert "mai-phone --max-steps N" in err and "runs resume" not in err, "the phone is gone"
 
 
 def test_a_failed_task_can_be_gone_on_with_unless_the_agent_gave_up(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from engine.lab import Lab, Step, calls
 from gateway.engine import budget
+from gateway.engine.events import RUN_RESUMED
 from gateway.engine.journal import Visit
 from gateway.engine.nodes import Retry, Route
 from gateway.engine.ports import Effect
 from gateway.engine.state import Status
-from gateway.errors import BudgetExhausted, ModelOverloaded
+from gateway.errors import BudgetExhausted, ModelOverloaded, UsageError
 
 Make = Callable[..., Lab]
 names = st.sampled_from(["steps", "tokens", "taps", "time_s", "visits", "restarts"])
@@ -64,6 +65,50 @@ async def test_a_node_that_would_spend_does_not_start_where_its_budget_is_used_u
     assert (state.status, state.stop_reason, state.counters[limit]) == (Status.STOPPED, f"budget:{limit}", 3)
     assert here.names() == ["decide"] * 3
     assert len(state.data.lines) == 3  # it stops with what it has
+
+
+@given(limits=amounts, more=amounts)
+def test_raised_limits_are_those_in_force_and_none_of_them_is_lower(
+    limits: dict[str, float], more: dict[str, float]
+) -> None:
+    if more.keys() - limits.keys():
+        with pytest.raises(UsageError, match="there is no limit on"):
+            budget.raised(limits, more)
+        return
+    raised = budget.raised(limits, more)
+    assert raised.keys() == limits.keys()
+    assert all(raised[name] == max(limits[name], more[name]) for name in more)
+    assert all(raised[name] >= limits[name] for name in limits)
+
+
+async def test_a_run_whose_limit_is_raised_goes_on_and_is_replayed_with_each_limit_where_it_held(lab: Make) -> None:
+    again = Route[Any](lambda state: "A" if len(state.lines) < 6 else None, ("A", None))
+    here = lab(Step("A", calls("decide"), again, spends=("steps",)))
+    here.op("decide")
+    for limits, done in ((None, 3), ({"steps": 2}, 3), ({"steps": 5}, 5)):
+        state = await (here.runs.resume(here.id, limits=limits) if limits else here.start(steps=3, tokens=9))
+        assert (state.stop_reason, state.counters["steps"]) == ("budget:steps", done)
+    state = await here.runs.resume(here.id, limits={"steps": 7})
+    assert (state.status, state.counters["steps"]) == (Status.COMPLETE, 6)
+    assert here.row().limits == {"steps": 7, "tokens": 9, "visits": 140}
+    raised = [event.data["limits"]["steps"] for event in here.events(RUN_RESUMED) if "limits" in event.data]
+    assert raised == [5, 7]
+    await here.identical()
+
+
+async def test_a_limit_is_raised_for_a_run_that_goes_on_only(lab: Make) -> None:
+    here = lab(Step("A", lambda visit: visit.ask("q", "Which?"), "B"), Step("B", calls("do")))
+    here.op("do")
+    assert (await here.start(steps=3)).status is Status.WAITING
+    for limits, said in (({"tokens": 5}, "no limit on tokens"), ({"steps": 5}, "is waiting_for_user")):
+        with pytest.raises(UsageError, match=said):
+            await here.runs.resume(here.id, limits=limits)
+    await here.runs.answer(here.id, "yes")
+    assert (await here.runs.resume(here.id, limits={"steps": 5})).status is Status.COMPLETE
+    with pytest.raises(UsageError, match="is complete"):
+        await here.runs.resume(here.id, limits={"steps": 9})
+    assert here.row().limits["steps"] == 5
+    await here.identical()
 
 
 async def test_a_loop_that_decides_nothing_is_stopped_by_its_visits(lab: Make) -> None:

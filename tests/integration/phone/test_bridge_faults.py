@@ -9,13 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from phone_lab import LAB, LAB_APP, until
+from phone_lab import LAB, LAB_APP, OwnAdb, until
 
 from gateway.errors import DeviceError, DeviceLost, DeviceOffline, DeviceTimeout
 from gateway.phone.actions import Back, Numbered, OpenApp, Tap, Type
 from gateway.phone.bridge import Bridge
+from gateway.phone.deadline import Deadline
+from gateway.phone.devices import listed
 from simphone.background import PhoneThread
 from simphone.faults import Fault
+from simphone.phone import Phone
 
 READS: dict[str, tuple[str, Callable[[Bridge, float], object]]] = {
     "screenshot": ("*screencap*", lambda bridge, s: bridge.screenshot(s)),
@@ -115,14 +118,18 @@ def test_a_press_is_never_repeated(lab: Bridge, phone: PhoneThread, name: str) -
         assert len(presses) == 1
 
 
-def test_a_phone_that_was_gone_before_an_act_is_brought_back_for_it(lab: Bridge, phone: PhoneThread) -> None:
+def test_a_phone_that_was_gone_before_an_act_is_brought_back_for_it(
+    lab: Bridge, phone: PhoneThread, adb: OwnAdb
+) -> None:
     seen = lab.observe()
     button = next(each for each in seen.elements or () if each.text == "Press")
 
-    async def cut(it: object) -> None:
-        it.daemon.drop_links()  # type: ignore[attr-defined]
+    async def cut(it: Phone) -> None:
+        it.daemon.take_down(2.0)
 
     phone.call(cut)
+    # Before the server has noticed, it would take the act, and could not say what came of it.
+    assert until(lambda: not any(each.usable for each in listed(adb.server, Deadline(LONG_S))))
     lab.perform(Tap(coordinate=Numbered(element=button.number)), seen)
     assert until(lambda: [each["kind"] for each in phone.app_state(LAB)["events"]].count("press") == 1)
 
